@@ -66,9 +66,9 @@ class Comparison:
 
     @property
     def tests(self) -> "DataFrame":
-        """The paired tests: a row for each pair of runs that was tested and each task or average, as in comparisons.csv of the report: the columns
-        one, other, task, difference (one minus other), low, high (its 95 % CI), p, p_holm (with Holm's correction), verdict, verdict_holm, and
-        probability (that `one` is better). p and what follows from it are missing where a run has too few seeds. Raises InputError without pandas."""
+        """The paired tests, a row for each pair of runs that was tested and each task or average: one, other, task, difference (one minus other),
+        low, high (its 95 % CI), p, p_holm (with Holm's correction), verdict, verdict_holm, probability (that `one` is better). With too few seeds, p
+        is missing. Needs pandas."""
         from mtl.reports.tables import COMPARISON_COLUMNS, comparison_rows
 
         return frame(COMPARISON_COLUMNS, comparison_rows(self.board))
@@ -88,14 +88,11 @@ class Comparison:
         return MarkdownText(scores_and_tests(self.board))
 
     def plot(self, task: str = AVERAGE, ax: "Axes | None" = None) -> "Axes":
-        """Draw each run's score with its 95 % CI, the scores of its seeds, and the published rows, the best on top.
+        """Draw each run's score with its 95 % CI, the scores of its seeds, and the published rows, the best on top. Return the axes.
 
         Args:
             task: a task's id, or "average".
             ax: where to draw; None: a new figure, which a notebook shows.
-
-        Returns:
-            The axes of matplotlib.
 
         Raises:
             InputError: for a task without scores, and if matplotlib is not installed.
@@ -161,15 +158,12 @@ def report(
     references: Collection[str] = (),
     cache_dir: str | PathLike[str] | None = CACHE,
 ) -> Path:
-    """Compare all that is finished below a folder, and write a page, Markdown, LaTeX and CSV, as `mtl report` does.
+    """Compare all that is finished below a folder, as `mtl report` does; write a page, Markdown, LaTeX and CSV, and return the page's path.
 
     Args:
         runs_dir: a folder of runs.
         out: the folder to write.
         references, cache_dir: as in `mtl.compare`.
-
-    Returns:
-        The path of the page, which is one file and needs no network.
 
     Raises:
         mtl.InputError: if there is no finished run, and for references that are not there.

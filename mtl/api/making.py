@@ -25,17 +25,14 @@ if TYPE_CHECKING:
 
 @checked
 def run(*settings: Settings, **named: "Unpack[Keys]") -> Run:
-    """Train, evaluate and tabulate a baseline, as `mtl baseline` does with the same settings. What is finished is not made again.
+    """Train, evaluate and tabulate a baseline, as `mtl baseline` does with the same settings, and return the finished run.
 
-    An interrupted run continues with the same call.
+    What is finished is not made again, and an interrupted run continues with the same call.
 
     Args:
         settings: "key=value" strings and dictionaries, nested or with dotted keys.
         named: settings as keyword arguments, a section as a dictionary; `seeds` may be a number N, which stands for 1 to N, `suite` a
             `mtl.Suite`, and `trainer` may have objects of Lightning: {"logger": …, "callbacks": […]}.
-
-    Returns:
-        The finished run.
 
     Raises:
         mtl.InputError: for unknown keys, bad values and bad data, in one line; nothing is made.
@@ -108,7 +105,7 @@ def import_predictions(
     labels: Mapping[str, Mapping[str, Any]] | str | PathLike[str] | None = None,
     **settings: Any,
 ) -> Run:
-    """Make a run of the predictions of another system, as `mtl import` does. A finished run with the same predictions stays as it is.
+    """Make and return a run of the predictions of another system, as `mtl import` does. A finished one with the same predictions stays.
 
     Args:
         name: of the run's folder, and of the system where `system` has no title.
@@ -120,9 +117,6 @@ def import_predictions(
         system: what is known of the system, as in system.yaml, or the path of this file.
         labels: by task id, the label that each spelling of an answer means, or the path of a YAML file.
         settings: those of a run, such as suite, data_dir, runs_dir and tasks.
-
-    Returns:
-        The finished run.
 
     Raises:
         mtl.InputError: for predictions that do not fit the examples, and bad settings. Then no run is made.

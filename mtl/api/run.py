@@ -198,10 +198,7 @@ class Run:
 
 @checked
 def open(path: str | PathLike[str]) -> Run:
-    """A finished run that exists. Reads its files, without torch; models are read when they are used.
-
-    Args:
-        path: the run's folder.
+    """The finished run in a folder. Reads its files, without torch; models are read when they are used.
 
     Raises:
         mtl.InputError: if the folder has no finished run, or one of another version of mtl, or if a file is damaged.

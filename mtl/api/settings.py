@@ -44,8 +44,7 @@ def call_text(settings: Mapping[str, Any]) -> str:
 
 
 def _flat(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings by dotted keys that begin with the prefix; for a `Suite`, those of its file and its data. Raises InputError as
-    `plain_settings`."""
+    """Nested settings by dotted keys that begin with the prefix; of a `Suite`, those of its file and data. Raises InputError as `plain_settings`."""
     flat: dict[str, Any] = {}
     for key, value in tree.items():
         if not isinstance(key, str):

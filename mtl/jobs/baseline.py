@@ -39,9 +39,8 @@ logger = logging.getLogger("mtl")
 
 
 def run_baseline(job: Job, command: str = "") -> Summary:
-    """Run the job, or the part of it that is not done yet, in this process. Return the summary, which records `command`, the command line. A job
-    whose seeds run apart (`Config.runs_apart`) is for `mtl.jobs.together`; here, its scores would have other last digits. Raises InputError for bad
-    data, for a run folder with another configuration, and for one that another process uses, and DivergedError for training that diverges."""
+    """Run what is not done yet of the job, in this process, and return the summary, which records `command`, the command line. A job whose seeds run
+    apart (`Config.runs_apart`) is for `mtl.jobs.together`: here, its scores would differ in the last digits. Raises UserError."""
     if not job.is_finished:
         check_precision(job.config)
     with exact(job.config), job.folder.locked():

@@ -1,9 +1,7 @@
-"""Ensembles: the averaged outputs of finished runs, with predictions of their own.
+"""Ensembles: the averaged outputs of finished runs (probabilities or numbers), with predictions of their own.
 
-An ensemble of all seeds of its runs is one system. With `ensemble.by_seed`, each seed averages the models of this seed alone, so that an
-ensemble of an LSTM and a linear model has seeds as each of them has. Probabilities of labels, words and candidates are averaged, and so are
-numbers. A decision threshold is chosen on dev, as for a single model, if one of the runs has chosen its own there (`finetune.threshold`), and in
-the way of the first of these; theirs are taken back first."""
+An ensemble of all seeds of its runs is one system; with `ensemble.by_seed`, each seed averages the models of this seed alone. A decision
+threshold is chosen on dev in the way of the first run that has chosen its own (`finetune.threshold`); theirs are taken back first."""
 
 import hashlib
 import json

@@ -64,9 +64,8 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 
 
 def check_begun(job: Job) -> Summary | None:
-    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished. Seeds that are not done are added to
-    a run; some of a finished run's seeds are that run. Raises InputError for a folder with another configuration or other inputs, for weights to be
-    kept that a finished run has not kept, and for another data folder that does not exist."""
+    """Check the run's folder, which must be locked, against the job. Return the summary if the run, or one with further seeds, is finished. Raises
+    InputError for another configuration or other inputs, for weights to be kept that were not, and for another data folder that does not exist."""
     folder, tasks = job.folder, job.run_tasks
     job.check_folder()
     if not folder.summary.exists():

@@ -110,8 +110,7 @@ class Job:
         return changed
 
     def check_folder(self) -> None:
-        """Raise InputError, which names the keys, if the folder has another configuration. Methods that train take more or fewer seeds than it
-        has."""
+        """Raise InputError, which names the keys, if the folder has another configuration. Methods that train take other numbers of seeds."""
         self.folder.check(self.config, takes_seeds=METHODS[self.config.method].builds is not None)
 
     def check_memory(self) -> None:

@@ -100,8 +100,7 @@ def _check_variant_is_read(variant: Mapping[str, Any], baseline: Mapping[str, An
 
 
 def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
-    """The settings of the architecture or preset (`kind`) of this name or path. Its section `embeddings` has parts, of which that for these
-    applies."""
+    """The settings of the architecture or preset (`kind`) of this name or path. Its section `embeddings` has a part for each kind of embeddings."""
     content, origin, configs = _read_named(kind, name), f"{kind}={name}", shipped("configs")
     # Runs are told apart by these names, and both kinds stand in the same part of a run's name.
     file = f"{content[kind]}.yaml"
@@ -167,8 +166,7 @@ def load_checked_suite(name: str) -> Suite:
 
 
 def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
-    """The settings in a suite file by their sections: `config` for every run, `config.methods.NAME` for the runs of a method. Raises InputError for
-    an unknown method, and for keys that the method does not read."""
+    """The settings in a suite file by section: `config`, and `config.methods.NAME` for a method. Raises InputError for unknown and unread keys."""
     by_method, origin = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
     if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
         raise InputError(f"{origin}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")

@@ -147,8 +147,7 @@ def run_apart(job: Job, seed: int) -> None:
 
 
 def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared], expected: Seconds) -> list[Unit]:
-    """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
-    trains it, and the others begin when that one has ended."""
+    """The unfinished seeds of all runs, the longest expected first. Of seeds that share a part of their training, one trains it before the others."""
     seeds = [(run, seed) for run in runs for seed in run.config.seeds if not run.folder.scores(seed).exists()]
     # Those whose time is unknown begin before all others, so that no long one is left alone at the end.
     seeds.sort(key=lambda run_and_seed: -expected.get(run_and_seed[0].name, {}).get(run_and_seed[1], float("inf")))

@@ -54,8 +54,7 @@ def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable
         cells = zip(*(table[name] for name in names), strict=True)
         columns[PREDICTION] = [kind.gather(dict(zip(names, row, strict=True))) for row in cells]
     else:
-        problem = f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}"
-        raise InputError(problem, key=key)
+        raise InputError(f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}", key=key)
     return columns
 
 

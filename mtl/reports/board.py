@@ -1,7 +1,6 @@
 """One leaderboard: its columns, its rows (`mtl.reports.rows`), groups and breakdowns of scores, and tests between runs.
 
-`mtl.reports.leaderboard` makes it of runs, `mtl.vectors.boards` of evaluations of sentence encoders. Every form of the report (page, Markdown,
-LaTeX, CSV) reads this and nothing else."""
+`mtl.reports.leaderboard` makes it of runs, `mtl.vectors.boards` of sentence encoders. Every form of the report reads this and nothing else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

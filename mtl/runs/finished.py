@@ -153,9 +153,9 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 
 def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
-    """What is finished in a folder and below, but not in the folder of another run, in order of path. What is not finished, or damaged, is left
-    out with a warning. Raises InputError if `runs_dir` does not exist. `settings` is the name of the file that each of the folders has from its
-    beginning; summary.json is there when it is finished. `read` reads a folder, and raises InputError or OSError if it is damaged."""
+    """What is finished in a folder and below, but not in another run's folder, in order of path; what is not, or damaged, is left out with a warning.
+    Each folder has the file `settings` from its beginning, and summary.json when finished. Raises InputError for no folder; `read` raises it for a
+    damaged one."""
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
 

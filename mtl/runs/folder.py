@@ -86,9 +86,8 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder's lock (`mtl.base.locks.lock`) within the block; first remove files that a killed process did not complete. A new folder
-        in which the block writes nothing is removed. Raises BusyError if another process holds the lock, and InputError if the folder cannot be
-        written to, and if it holds links, through which files elsewhere would be changed."""
+        """Hold the folder's lock within the block; first remove files that a killed process did not complete. A new folder in which the block writes
+        nothing is removed. Raises BusyError if another process holds the lock, and InputError if the folder holds links or cannot be written to."""
         with without_empty_folders(self.path), ExitStack() as held:
             try:
                 if self.path.is_dir():

@@ -25,9 +25,8 @@ def summarize(
     constants: Mapping[str, float],
     changed: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """The summary of a run, without what `mtl.jobs.baseline.sum_up` adds: from what the method says of itself
-    (`mtl.methods.method.MethodKind.summary`), the content of each seed's scores.json, and by task id the number of rows by split, the score × 100 of
-    the best constant answer (`mtl.tasks.metrics`) on the scored split, and the splits whose files do not have the suite's checksums."""
+    """The summary of a run, without what `sum_up` adds: from the facts of the method (`MethodKind.summary`), each seed's scores.json, and by task id
+    the numbers of rows by split, the score × 100 of the best constant answer on the scored split, and the splits that have changed."""
     tasks = [task for task in tasks if task.is_scored]
     by_task = {task.id: _task_scores(task, seeds, constants[task.id], rows[task.id]) for task in tasks}
     resized = {task.id for task in tasks if _is_resized(task, rows[task.id])}
@@ -140,8 +139,8 @@ def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:
 
 
 def dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on the dev rows that choose, from the content of its scores.json: that of a task (or of the one whose head
-    answers it), or the suite's average; the mean of all tasks if the suite averages none of them."""
+    """A seed's score × 100 on the dev rows that choose, from its scores.json: that of the task (or of the one that answers it), or without one the
+    suite's average; the mean of all tasks if the suite averages none of them."""
     scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
     source = task if task is None or task in scores else suite.tasks[task].answered_by or task
     if not scores or (source is not None and source not in scores):

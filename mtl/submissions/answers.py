@@ -1,6 +1,5 @@
-"""What the answers of language models mean: for each task, a map from the spelling of an answer to a label.
-
-White space at both ends and letter case do not count. A label means itself, unless the map says otherwise."""
+"""What the answers of language models mean: for each task, a map from the spelling of an answer, whose white space at both ends and letter case do
+not count, to a label. A label means itself, unless the map says otherwise."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,8 +31,7 @@ def read_labels(path: Path, suite: Suite) -> Labels:
 
 def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels.") -> Labels:
     """The map with its spellings in the form in which answers are compared. Raises InputError, which names the key after `section`, for an unknown
-    task or label, a task whose answers mean themselves, such as words, and two spellings that differ in letter case alone and mean different
-    labels."""
+    task or label, a task whose answers mean themselves, and two spellings that differ in letter case alone and mean different labels."""
     checked: Labels = {}
     for id, spellings in labels.items():
         key = f"{section}{id}"

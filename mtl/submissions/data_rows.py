@@ -1,5 +1,4 @@
-"""Predictions in any form that mtl writes or takes, put to the rows of the data: in the order of the rows, or by ids, numbers, or the rows' own
-columns."""
+"""Predictions in any form that mtl takes, put to the rows of the data: in their order, or by ids, numbers, or the rows' columns."""
 
 import logging
 from collections.abc import Mapping, Sequence

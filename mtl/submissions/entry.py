@@ -107,9 +107,8 @@ def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndar
 
 
 def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
-    """The entry with these facts (by the names of `FACTS`; None: unknown) and figures, and under `left_out` the tasks that the submission does not
-    have. `entry` is the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept. `figures` has each task of
-    the submission and its splits, with no figures where none are known."""
+    """The entry with these facts (by the names of `FACTS`; None: unknown) and figures, and under `left_out` the tasks that `figures` does not have.
+    `entry` is the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept."""
     filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():
         if (value := facts.get(fact)) is not None:

@@ -1,5 +1,4 @@
-"""The interface of a submission format, and two formats: `zip`, a zip with one file of test predictions for each task, and `glue`
-(gluebenchmark.com), whose files TITLE.tsv have the columns index and prediction."""
+"""The interface of a submission format, and two formats of a zip with test predictions: `zip`, and with row numbers `glue` (gluebenchmark.com)."""
 
 import zipfile
 from collections.abc import Callable, Mapping, Sequence

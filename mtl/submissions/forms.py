@@ -43,10 +43,9 @@ def read_tsv(
 
 
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
-    """The predictions in the file `name`, a .csv or a .tsv with a header: in the column prediction, in its only column, or in one of two. Another one
-    may have the rows' ids, or, unless `ids` name it, their numbers; further ones may be `row_columns`. A .tsv as mtl writes it is read by `read_tsv`.
-    Raises InputError, which names the header that is expected, for one that does not say which column has what, and for rows of other lengths. `ids`
-    are further names that the column of ids may have. The file may have at most `most` lines."""
+    """The predictions in the file `name` of at most `most` lines, a .csv or a .tsv with a header: in the column prediction, in its only column, or in
+    one of two. Another one may have the rows' ids, under one of `ids` too, or their numbers; further ones may be `row_columns`. A .tsv as mtl writes
+    it is read by `read_tsv`. Raises InputError for a header that does not say which column has what, and for rows of other lengths."""
     lines = split_lines(content, name, most=most)
     if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
         return read_tsv(task, content, name, most=most)

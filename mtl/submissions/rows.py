@@ -1,6 +1,4 @@
-"""The format `rows`: the leaderboard's entry, and for each task and split the rows of the data with predictions.
-
-They are written from the predictions of a run, or from those of another submission (`rejoin`)."""
+"""The format `rows`: the leaderboard's entry, and the rows of the data with predictions, of a run or of another submission (`rejoin`)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -30,11 +30,10 @@ logger = logging.getLogger("mtl")
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
-    """A Markdown table of the scores of predictions, as the suite shows them, their average without further metrics, and what is odd about the
-    predictions. `path` has prediction files or a submission of rows; `gold_dir` is a data folder whose files have the target column (a test file may
-    be named test.tsv), or the `gold` folder of a run. Of these tasks, those with both are scored, on the first split in SCORED that has both; the log
-    names the others. `held_out` is the share of training rows that are the dev rows of a task without a dev file. Raises InputError for missing
-    folders, and for predictions that do not fit their gold rows."""
+    """A Markdown table of the scores of predictions, their average without further metrics, and what is odd about the predictions. `path` has
+    prediction files or a submission of rows; `gold_dir` is a data folder whose files have the target column (a test file may be test.tsv), or the
+    `gold` folder of a run. Of these tasks, those with both are scored, on the first split in SCORED that has both; the log names others. `held_out`
+    is the share of training rows that stand for a dev file. Raises InputError for missing folders, and predictions that do not fit gold rows."""
     pairs = _pairs(path, suite, tasks, gold_dir, held_out)
     show = suite.shown.show
     lines = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]

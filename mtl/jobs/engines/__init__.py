@@ -53,9 +53,8 @@ class Mapper(Protocol):
     """An engine whose workers also share long work, such as the blocks of a corpus."""
 
     def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
-        """The results for items, in their order; only a few items are read ahead. Each worker is a process with what the unit needs: it
-        executes the unit, whose result is a function, and calls this function with its items. Raises the UserError that either raises,
-        and InputError if the workers do not fit, or if one is lost again and again."""
+        """The results for items, in their order; only a few are read ahead. Each worker is a process with what the unit needs: it executes the unit,
+        and calls the function that this returns with its items. Raises the UserError of either, and InputError if workers do not fit or are lost."""
 
 
 def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:

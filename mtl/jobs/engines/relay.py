@@ -14,8 +14,7 @@ MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such chara
 
 
 def send(prefix: str, event: Event) -> None:
-    """Send an event to the process that reads this one's standard error: the display of a process that executes a unit. The prefix stands before
-    titles and details, as in "random-frozen · "; it is empty if there is only one run."""
+    """Send an event to the parent process, as the display of a unit's process. Titles and details begin with the prefix, as "frozen · "."""
     line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
     with suppress(OSError):
         os.write(2, line)
