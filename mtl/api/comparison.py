@@ -33,14 +33,11 @@ class Comparison:
 
     Scores and differences are on the scale of the suite, which is × 100 unless the suite file says otherwise. "average" is the column
     of the suite's score. How intervals, tests and ranks are computed: `mtl.stats.comparison`, `mtl.stats.families`.
-
-    Attributes:
-        board: all that the comparison holds, as the forms of the report read it.
-        named: whether the caller named the runs: then plots show these names, not titles.
     """
 
     def __init__(self, board: "Leaderboard", named: bool = False) -> None:
-        self.board, self.named = board, named
+        self.board = board  # all that the comparison holds, as the forms of the report read it
+        self.named = named  # whether the caller named the runs: then plots show these names, not titles
 
     @property
     def scores(self) -> "DataFrame":

@@ -30,9 +30,6 @@ class Run:
 
     A notebook shows its table. Scores are on the scale of the suite, which is × 100 unless the suite file says otherwise, and not rounded.
 
-    Attributes:
-        record: the files of the run, as mtl reads them.
-
     Examples:
         >>> run = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"], seeds=2)
         >>> run
@@ -46,7 +43,7 @@ class Run:
     """
 
     def __init__(self, record: finished.FinishedRun) -> None:
-        self.record = record
+        self.record = record  # the run's files, as mtl reads them
 
     @property
     def path(self) -> Path:
@@ -136,14 +133,9 @@ class Run:
 
     @checked
     def confusion_matrix(self, task: str, split: str | None = None, seed: int | None = None) -> "DataFrame":
-        """How often each label (rows) was predicted as each label (columns), on the split that the task is scored on: int (labels, labels).
-
-        Raises InputError as `predictions` does, and for a task without one label for each example.
-
-        Args:
-            split: that one, or None: a run has no gold labels of another.
-            seed: None: all seeds together.
-        """
+        """How often each label (rows) was predicted as each label (columns), by one seed or by all together: int (labels, labels). It is of the
+        split that the task is scored on; others have no gold labels. Raises InputError as `predictions` does, for another split, and for a task
+        without one label for each example."""
         labels = one_label_kind(self._task(task), "a confusion matrix").values
         predictions = self.predictions(task, split, seed)
         if "gold" not in predictions:

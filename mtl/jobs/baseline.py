@@ -86,15 +86,10 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     write_json(folder.sources, stamps or source_stamps(config, vectors))  # after it, for vectors that were trained now
     _record(job, dataset)
     method.save(folder.path)
-    prepared = Prepared(
-        inputs,
-        dataset.rows(),
-        dataset.changed,
-        _constant_scores(dataset),
-        held_out={id: len(lines) for id, lines in dataset.held_out.items()},
-        facts=_facts(job, dataset, method),
-        shared={seed: key for seed in config.seeds if (key := method.shared(seed)) is not None},
-    )
+    constants, facts = _constant_scores(dataset), _facts(job, dataset, method)
+    held_out = {id: len(lines) for id, lines in dataset.held_out.items()}
+    shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
+    prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
     return prepared, dataset, method
 
 

@@ -70,8 +70,8 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
 
 
 def _logistic_job(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
-    """The logistic regression on the run's data, in the usual folder, or beside one that is another's; then, unless it is finished, why that is
-    another's."""
+    """The logistic regression on the run's data: in the usual folder, or, if that has one of other data or settings, in a folder beside it that these
+    name; then, unless it is finished, the text says why the usual one is not it."""
     usual = _usual_logistic(job)
     if not usual.is_finished or not (problem := _difference_of(usual, job, inputs)):
         return usual, ""

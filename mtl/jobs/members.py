@@ -68,17 +68,12 @@ class Member:
         return sorted(self.inputs.items()), [sha256(path) for path in (self.folder.config, *files)]
 
     def outputs(
-        self,
-        seeds: Sequence[int],
-        rows: Mapping[str, Sequence[Row]],
-        tasks: Sequence[Task],
-        accelerator: str,
-        bar: Progress,
+        self, seeds: Sequence[int], rows: Mapping[str, Sequence[Row]], tasks: Sequence[Task], device: str, bar: Progress
     ) -> Iterator[tuple[Task, np.ndarray]]:
         """For each of these seeds, each task and the outputs of the seed's model for its rows (by task id), float32 (inputs, outputs), as before a
         threshold was chosen. The bar advances by the number of rows. Raises InputError for a run whose models are not kept."""
         for seed in seeds:
-            predictor = Predictor.load(self.folder.path, seed, device=accelerator)
+            predictor = Predictor.load(self.folder.path, seed, device=device)
             for task in tasks:
                 parts = []
                 for start in range(0, len(rows[task.id]), BLOCK):

@@ -38,9 +38,9 @@ class Layers:
 
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
-    """The layers below these settings of the command line (by dotted keys), which choose the files: baseline.yaml, embeddings/NAME.yaml,
-    method/NAME.yaml, variant/NAME.yaml, the suite file's `config`, its section `methods` for the method, architecture/NAME.yaml and
-    preset/NAME.yaml, in this order. Raises InputError for a missing or bad file, and for settings that the method does not read."""
+    """The layers below these settings of the command line (by dotted keys), which choose files: baseline.yaml, NAME.yaml of embeddings, method and
+    variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and preset. Raises InputError for bad files and
+    unread settings."""
     named_files = {key: str(settings[key]) for key in FILES if key in settings}
     method = _read_method(named_files.get("method", FILES["method"]))
     files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **named_files}

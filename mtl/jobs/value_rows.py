@@ -21,9 +21,11 @@ def value_rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
     kind, index = target_kind(task), getattr(values, "index", None)
     is_list = isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes)
+    parts = values.values() if isinstance(values, Mapping) else ()
+    has_items = any(isinstance(part, Sized) and not isinstance(part, str) for part in parts)
     if hasattr(values, "columns"):
         columns = _table_columns(values, kind, key)
-    elif isinstance(values, Mapping) and (kind.has_type([]) or not any(map(_has_items, values.values()))):
+    elif isinstance(values, Mapping) and (kind.has_type([]) or not has_items):
         columns = {ID: values.keys(), PREDICTION: values.values()}
     elif is_list and not isinstance(values, Mapping):
         columns = {PREDICTION: values}
@@ -78,11 +80,6 @@ def plain_prediction(value: Any, task: Task, key: str) -> Any:
         problem = f"{PREDICTION} {_shown(value)} must be a text, a number or a truth value"
         raise InputError(f"{problem}{lists}{seeds}", key=key)
     return kind.from_python(plain)
-
-
-def _has_items(value: Any) -> bool:
-    """Whether a value is no single one, as of a list or an array."""
-    return isinstance(value, Sized) and not isinstance(value, str)
 
 
 def _python_value(value: Any) -> Any:

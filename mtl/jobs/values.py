@@ -65,22 +65,31 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
         if not isinstance(by_task, Mapping):
             example = f"as in {{{next(iter(suite.tasks))!r}: predictions}}"
             raise InputError(f"must be a dictionary by task, {example}, or a list of these for seeds", key=key)
-        lines = {}
+        lines: dict[tuple[str, str], PredictionLines] = {}
         for id, values in by_task.items():
-            task_key = f"{key}.{id}"
             if id not in suite.tasks:
-                raise InputError(f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=task_key)
-            with foreign(task_key):
-                for split, rows in _by_split(values, suite.tasks[id], task_key).items():
-                    ids = _ids(rows, split, indices.get((id, split), []), task_key)
-                    columns = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
-                    marks = row_marks(suite.tasks[id], columns, suite.submission.ids)
-                    if ids is not None:
-                        marks = RowMarks(marks.columns, ids)
-                    predicted = [row[PREDICTION] for row in rows]
-                    lines[id, split] = PredictionLines(f"{task_key}.{split}", predicted, marks)
+                raise InputError(
+                    f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=f"{key}.{id}"
+                )
+            lines |= _task_lines(values, suite, id, indices, f"{key}.{id}")
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
+
+
+def _task_lines(
+    values: Any, suite: Suite, id: str, indices: Indices, key: str
+) -> dict[tuple[str, str], PredictionLines]:
+    """The predictions of one task, by its id and their split."""
+    task, lines = suite.tasks[id], {}
+    with foreign(key):
+        for split, rows in _by_split(values, task, key).items():
+            ids = _ids(rows, split, indices.get((id, split), []), key)
+            columns = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
+            marks = row_marks(task, columns, suite.submission.ids)
+            if ids is not None:
+                marks = RowMarks(marks.columns, ids)
+            lines[id, split] = PredictionLines(f"{key}.{split}", [row[PREDICTION] for row in rows], marks)
+    return lines
 
 
 def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any]]]:

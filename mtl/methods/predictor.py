@@ -27,8 +27,7 @@ from mtl.methods import METHODS, method_name
 from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
-from mtl.runs.records import SeedScores, read_summary
-from mtl.runs.summary import dev_score
+from mtl.runs.records import SeedScores, dev_score, read_summary
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import one_label_kind, target_kind

@@ -117,11 +117,6 @@ class Leaderboard:
         """The keys of COSTS that our rows have a place for."""
         return [key for key in COSTS if any(row.cost and key in row.cost for row in self.rows)]
 
-    @property
-    def notes(self) -> list[str]:
-        """Notes that explain the rows, in sentences."""
-        return [*self.marks, *self.facts]
-
     def is_best(self, row: Row, column: str) -> bool:
         """Whether no row on the same split has a better score, after rounding. Marked scores compare only if marked for the same reason."""
         return row in self._best[column]

@@ -56,7 +56,7 @@ def _curves(run: FinishedRun, seed: int, scale: Scale) -> list[dict[str, Any]]:
         for row in rows:
             point: dict[str, Any] = {"step": int(row["step"]), "average": on_scale(row["dev/average"], scale)}
             if "train/loss" in row:
-                point["loss"] = _rounded(row["train/loss"])
+                point["loss"] = round(row["train/loss"], 4)
             if task_id is None:
                 scores = {task.id: row[key] for task in run.tasks if (key := f"dev/{task.id}") in row}
                 point["scores"] = {id: on_scale(score, scale) for id, score in scores.items()}
@@ -73,7 +73,10 @@ def _chart(run: FinishedRun, task: Task) -> dict[str, Any]:
     gold, predicted = run.rows(task).targets, run.seed_predictions(task, seed)
     if kind.chart == "points":
         shown = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
-        return {"seed": seed, "points": [[_rounded(gold[row]), _rounded(predicted[row])] for row in shown]}
+        return {
+            "seed": seed,
+            "points": [[round(float(gold[row]), 4), round(float(predicted[row]), 4)] for row in shown],
+        }
     size = len(task.labels or ())
     codes, answers = (kind.fit_targets(values, None) for values in (gold, predicted))
     counts = np.bincount(codes * size + answers, minlength=size * size)
@@ -83,10 +86,6 @@ def _chart(run: FinishedRun, task: Task) -> dict[str, Any]:
 def on_scale(score: float | None, scale: Scale) -> float | None:
     """A score × 100 or a difference on the scale, with three more decimals than the page shows, so that it may round it again."""
     return None if score is None else round(scale.value(float(score)), scale.decimals + 3)
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), 4)
 
 
 def _plain(value: Any) -> str:

@@ -24,10 +24,9 @@ logger = logging.getLogger("mtl")
 def write_report(
     runs_dir: Path, out: Path, command: str, cache_dir: Path | None = None, references: Collection[str] = ()
 ) -> Path:
-    """Compare all runs of `runs_dir`, write the report to the folder `out`, and return the path of its page. Files: index.html, report.md,
-    report.tex, scores.csv, comparisons.csv, ranks.csv, settings.csv, costs.csv. The report names `command`, the command line; resamples are kept in
-    `cache_dir`, below `resampled`; `references` name runs to test every run against (`pair_tests`). Raises InputError if there is neither a finished
-    run nor an evaluation, for an unknown reference, for files of runs that cannot be read, and as `mtl.base.folders.write_files`."""
+    """Compare all runs of `runs_dir`, write the report (index.html, Markdown, LaTeX and CSV) to the folder `out`, and return the path of its page. It
+    names `command`, the command line; resamples are kept in `cache_dir`, below `resampled`; `references` name runs to test every run against. Raises
+    InputError if there is neither a finished run nor an evaluation, for an unknown reference and damaged files, and as `write_files`."""
     check_written(out)
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)

@@ -1,12 +1,14 @@
 """The records that a run leaves in its folder: the forms of its JSON files, which are checked when they are read."""
 
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
+from mtl.tasks.suite import Suite
 
 
 class MethodFacts(TypedDict):
@@ -124,6 +126,19 @@ def _contradiction(summary: Summary) -> str | None:
         if unknown := [id for id in summary[key] if id not in tasks]:
             return f"{key}: {unknown[0]!r} is not one of the run's tasks"
     return None
+
+
+def dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
+    """A seed's score × 100 on the dev rows that choose, from its scores.json: that of the task (or of the one that answers it), or without one the
+    suite's average; the mean of all tasks if the suite averages none of them."""
+    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
+    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
+    if not scores or (source is not None and source not in scores):
+        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
+    if source is not None:
+        return scores[source]
+    average = suite.mean(scores)
+    return fmean(scores.values()) if average is None else average
 
 
 class StageRecord(TypedDict):

@@ -1,13 +1,11 @@
 """A run's scores and costs in one dictionary, the content of summary.json."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
-from mtl.base.errors import InputError
 from mtl.base.settings.schema import Config
-from mtl.runs.records import MethodFacts, SeedScores, Summary
+from mtl.runs.records import MethodFacts, Summary
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -136,19 +134,6 @@ def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:
     chosen = dict.fromkeys(summary["chosen_on_dev"] for summary in summaries if summary["chosen_on_dev"])
     machines = distinct([machine for summary in summaries for machine in summary["machine"]])
     return {**common, "chosen_on_dev": ", ".join(chosen), "machine": machines}
-
-
-def dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on the dev rows that choose, from its scores.json: that of the task (or of the one that answers it), or without one the
-    suite's average; the mean of all tasks if the suite averages none of them."""
-    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
-    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
-    if not scores or (source is not None and source not in scores):
-        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
-    if source is not None:
-        return scores[source]
-    average = suite.mean(scores)
-    return fmean(scores.values()) if average is None else average
 
 
 def distinct(values: Sequence[Any]) -> list[Any]:

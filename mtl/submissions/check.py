@@ -10,7 +10,7 @@ from mtl.base.errors import InputError
 from mtl.data.files import split_lines
 from mtl.submissions.entry import Figures, measure, read_template
 from mtl.submissions.entry_problems import entry_problems
-from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, foreign_problems, is_entry, read_files, rows_name
+from mtl.submissions.files import MOST_PREDICTIONS, foreign_problems, read_submission, row_contents, rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, show
 from mtl.tasks.suite import Suite
@@ -18,13 +18,6 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
-
-
-def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
-    """The entries and the rows of the suite's tasks in a submission, a folder or a zip, by their path there, and the names of all other
-    files, which are not read. Raises InputError as `mtl.submissions.files.read_files` does."""
-    rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
-    return read_files(path, lambda name: name in rows or is_entry(name))
 
 
 def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
@@ -45,7 +38,11 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     compared: list[Mapping[str, RowFile]] = []  # the data of the tasks that the submission has
     figures: Figures = {}
     for task in suite.tasks.values():
-        if not (files := _read_row_files(path, contents, task)):
+        files = {
+            split: RowFile(task, split, name, split_lines(content, name, most=MOST_PREDICTIONS))
+            for split, name, content in row_contents(path, contents, task)
+        }
+        if not files:
             continue
         expected = data.get(task.id, {})
         compared.append(expected)
@@ -61,17 +58,6 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     problems += entry_problems(path, contents, suite, read_template(suite, data_dir), figures)
     problems += foreign_problems(path, suite, foreign, "a submission")
     return Checked(problems, data_remarks(compared, data_dir), notes)
-
-
-def _read_row_files(path: Path, contents: Mapping[str, bytes], task: Task) -> dict[str, RowFile]:
-    """The files of a task in the submission at `path`, by split, from the contents of its files."""
-    names = {split: rows_name(task, split) for split in SPLITS if rows_name(task, split) in contents}
-    return {
-        split: RowFile(
-            task, split, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}", most=MOST_PREDICTIONS)
-        )
-        for split, name in names.items()
-    }
 
 
 def _compare_task(

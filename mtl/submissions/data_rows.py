@@ -45,9 +45,9 @@ class DataRows:
     def put(
         self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
-        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. Raises InputError, which names the file
-        and the line, for predictions that are not those of the rows. `ids` are the columns that may hold the rows' ids; the first that the data file
-        has does, and after them, `id`. `labels` say what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands."""
+        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. `ids` are columns that may hold the
+        rows' ids; the first that the data has does, after them `id`. `labels` say what answers mean; None: a prediction is a target as it stands.
+        Raises InputError for predictions of other rows."""
         order = self.order(lines, ids)
         if labels is not None:
             answers = [lines.answer(position) for position in order]
@@ -166,8 +166,8 @@ Unfit = dict[str, dict[str, int]]
 
 
 def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:
-    """The predictions for these rows in a zip or a folder, from the content of its files by name. Raises InputError, which names the file and the
-    line, for two files of the same rows, and for a file that is of another form than its name."""
+    """The predictions for these rows in a zip or a folder, by the names of its files with these contents. Raises InputError, which names the file and
+    the line, for two files of the same rows, and for a file that is of another form than its name."""
     sources: dict[tuple[str, str], PredictionLines] = {}
     ids = suite.submission.ids
     for name, (id, split) in prediction_names(suite).items():

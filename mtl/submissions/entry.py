@@ -11,7 +11,6 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, is_inside, parse_json
-from mtl.data.columns import optional_value
 from mtl.data.examples import read_examples
 from mtl.data.files import read_bytes
 from mtl.runs.rows import scored_rows
@@ -133,13 +132,6 @@ def _set_value(entry: dict[str, Any], key: str, value: Any) -> None:
             block[name] = {}
         block = block[name]
     block[last] = value
-
-
-def system_names(suite: Suite, entry: Mapping[str, Any]) -> dict[str, str | None]:
-    """The system's name in an entry, by each dotted key under which the suite says that it stands; None where no text stands."""
-    keys = [key for key, fact in suite.submission.fill.items() if fact == "name"]
-    values = {key: optional_value(entry, key) for key in keys}
-    return {key: value if isinstance(value, str) else None for key, value in values.items()}
 
 
 def unfilled(value: Any, key: str = "") -> Iterator[str]:

@@ -4,18 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.submissions.entry import (
-    FACTS,
-    LEFT_OUT,
-    ROWS,
-    TASKS,
-    Content,
-    Figures,
-    file_name,
-    fill_entry,
-    read_entry,
-    system_names,
-)
+from mtl.data.columns import optional_value
+from mtl.submissions.entry import FACTS, LEFT_OUT, ROWS, TASKS, Content, Figures, file_name, fill_entry, read_entry
 from mtl.submissions.files import SPLITS
 from mtl.submissions.row_files import show
 from mtl.tasks.suite import Suite
@@ -35,7 +25,7 @@ def entry_problems(
         return [str(error)]
     problems = [
         f"{path}/{name}: is the entry of {system!r}; its name must be {file_name(system)}"
-        for system in system_names(suite, entry).values()
+        for system in _system_names(suite, entry).values()
         if system is not None and file_name(system) != name
     ]
     problems += [
@@ -51,7 +41,9 @@ def _content_problems(suite: Suite, entry: Content, template: Content | None, fi
     entry; None if it is not at hand, or the suite has none. `figures` are those that the predictions give, for each task that the submission has."""
     # Where the suite's template is not at hand, other tasks and figures may be right.
     is_open = template is None and suite.submission.template is not None
-    yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)
+    yield from (
+        f"{key}: must be the system's name" for key, name in _system_names(suite, entry).items() if name is None
+    )
     blocks = dict.fromkeys(SPLITS, dict.fromkeys(suite.submission.measures, 0.0))
     known = fill_entry(template or {}, suite, dict.fromkeys(FACTS, ""), dict.fromkeys(suite.tasks, blocks))
     if not is_open:
@@ -66,6 +58,13 @@ def _content_problems(suite: Suite, entry: Content, template: Content | None, fi
     tasks = entry.get(TASKS, {})
     yield from _missing(tasks, {id: expected[id] for id in expected if id in figures}, f"{TASKS}.")
     yield from _figure_problems(suite, tasks, figures)
+
+
+def _system_names(suite: Suite, entry: Content) -> dict[str, str | None]:
+    """The system's name in an entry, by each dotted key under which the suite says that it stands; None where no text stands."""
+    keys = [key for key, fact in suite.submission.fill.items() if fact == "name"]
+    values = {key: optional_value(entry, key) for key in keys}
+    return {key: value if isinstance(value, str) else None for key, value in values.items()}
 
 
 def _unknown(block: Content, known: Content, outer: str = "") -> Iterator[str]:

@@ -58,8 +58,7 @@ class SubmissionFormat:
 
 
 def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
-    """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header: with `header="task"`, the name of the task's
-    target column, else the word "target"."""
+    """Write predicted targets (rows,), one a line, after a header: with `header="task"` the task's target column, else the word "target"."""
     name = task.target if header == "task" else "target"
     write_text(path, "".join(f"{line}\n" for line in [name, *map(target_kind(task).to_line, predictions.tolist())]))
 
@@ -80,9 +79,8 @@ def write_zip(submitted: Submitted) -> list[str]:
 
 
 def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Task], str], indexed: bool) -> Checked:
-    """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be the published ones, or, if none are
-    published, those of the test files in `data_dir`. Raises InputError as `read_files` does. `file_of` gives the name of the file that it must have
-    for a task. `indexed`: whether the number of the row stands before each prediction."""
+    """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be those published, or else those of the
+    test files in `data_dir`. `file_of` names a task's file; `indexed`: whether its lines have row numbers. Raises InputError as `read_files`."""
     names = {file_of(task): task for task in suite.tasks.values() if task.files["test"] is not None}
     contents, foreign = read_files(path, names.__contains__)
     if not contents and foreign:

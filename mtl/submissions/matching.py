@@ -103,8 +103,7 @@ def exact_key(values: Values) -> str:
 
 
 def loose_key(values: Values) -> str:
-    """What is equal for the values of one row in two files of which one went through a spreadsheet or a library: letters and digits without case,
-    numbers by their value, and an empty text for what pandas reads as a missing value."""
+    """What is equal for the values of one row in two files of which one went through a spreadsheet or a library: letters, digits and numbers."""
     parts = []
     for value in values:
         plain = _plain(value)

@@ -11,10 +11,9 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.data.examples import read_predicted
-from mtl.submissions.check import read_submission
 from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, measure, read_entry, read_template, unfilled
-from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, rows_name
+from mtl.submissions.files import MOST_PREDICTIONS, read_submission, row_contents, rows_name
 from mtl.submissions.format import Checked, Submitted
 from mtl.submissions.forms import read_json_lines
 from mtl.submissions.lines import Order, PredictionLines, RowMarks
@@ -63,10 +62,9 @@ def rejoin(
 ) -> Checked:
     """Write to `out`, a folder that is new or empty, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files, unless there
     are problems; of these tasks, those that both have. `name` is that of the system; None: the entry stays as it is. A row gets the prediction of the
-    row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand in another split's file: in a submission, rows
-    of our dev may be in its test file. A file with the same rows in the same order gets their predictions one by one. A row without such a
-    prediction, or with several different ones, is a problem. Raises InputError if `out` exists, for a name that no file can have, and for files that
-    cannot be read."""
+    row with the same texts and, if the task has ids (`Submission.ids`), the same id, also from another split's file: rows of our dev may be in a
+    submission's test file. A row without such a prediction, or with several different ones, is a problem. Files with the same rows in the same order
+    are put together one by one. Raises InputError for `out` and `name` that cannot be used, and for files that cannot be read."""
     try:
         typed(SubmissionConfig, {"header": "task", "name": name})
     except InputError as error:
@@ -80,13 +78,10 @@ def rejoin(
     lacking: list[str] = []
     problems: list[str] = []
     for task in tasks:
-        submitted: dict[str, PredictionLines] = {}
-        for split in SPLITS:
-            if (content := contents.get(rows_name(task, split))) is not None:
-                source = f"{path}/{rows_name(task, split)}"
-                submitted[split] = read_json_lines(
-                    task, content, source, suite.submission.ids, MOST_PREDICTIONS, are_rows=True
-                )
+        submitted = {
+            split: read_json_lines(task, content, file, suite.submission.ids, MOST_PREDICTIONS, are_rows=True)
+            for split, file, content in row_contents(path, contents, task)
+        }
         if not submitted:
             continue
         if not (files := data_files(task, data_dir)):
@@ -107,10 +102,10 @@ def rejoin(
     if not data:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     if not problems:
-        filled = fill_entry(entry, suite, {"name": name}, figures)
         with new_folder(out) as folder:
             for file_path, text in texts.items():
                 write_text(folder / file_path, text)
+            filled = fill_entry(entry, suite, {"name": name}, figures)
             write_json(folder / (entry_name if name is None else file_name(name)), filled)
     remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
     return Checked(problems, remarks + data_remarks(list(data.values()), data_dir))

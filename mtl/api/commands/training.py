@@ -51,10 +51,8 @@ def add_training(commands: Commands) -> None:
     data.add_argument("suite", help="a suite's name, or a path to a suite file")
     data_help = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     data.add_argument("settings", nargs="*", metavar="key=value", help=data_help)
-    splits_help = (
-        "also write the train and dev that mtl uses: where there is no dev file, it holds out examples of train"
-    )
-    data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits_help)
+    splits = "also write the train and dev that mtl uses: where there is no dev file, it holds out examples of train"
+    data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits)
 
     trained = trainings()
     embeddings_help = "fetch word embeddings" if trained is None else "train or fetch word embeddings"
