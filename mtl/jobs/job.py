@@ -42,8 +42,7 @@ class Job:
 
     config: Config
     suite: Suite
-    # For each seed of a run of the method `imported` the values that Python code gave; empty: the run names files of them.
-    predictions: Sequence[PredictedValues] = ()
+    predictions: Sequence[PredictedValues] = ()  # imported from Python, for each seed; empty: there are none, or files
     name: str = ""  # that of a run among several, as those of a sweep
     # By key, the name of the layer that its value comes from, and the value that it has without the settings of the command line.
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)

@@ -29,8 +29,7 @@ FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "archite
 class Layers:
     """The settings of a run from files, which those of the command line replace."""
 
-    # Nested settings by the names of their layers, DEFAULTS first; values replace those of earlier layers.
-    settings: dict[str, Any]
+    settings: dict[str, Any]  # nested, by the name of the layer, DEFAULTS first; values replace those of earlier ones
     suite: Suite
     suite_name: str  # its name or path, as the settings have it
     variant: dict[str, Any]  # the settings of the variant, by dotted keys
@@ -39,8 +38,7 @@ class Layers:
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
     """The layers below these settings of the command line (by dotted keys), which choose files: baseline.yaml, NAME.yaml of embeddings, method and
-    variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and preset. Raises InputError for bad files and
-    unread settings."""
+    variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and preset. Raises InputError."""
     named_files = {key: str(settings[key]) for key in FILES if key in settings}
     method = _read_method(named_files.get("method", FILES["method"]))
     files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **named_files}

@@ -68,13 +68,11 @@ class Row:
     means: Mapping[str, Score]  # by the id of a mean's column: AVERAGE, and for encoders the means by type
     missing: Sequence[str] = ()  # the tasks of the average that the row has no score for
     reduced: Sequence[str] = ()  # the tasks whose split sizes or files differ from the published ones
-    # For each task that is scored on other examples than those of the other runs on its split, a key that is equal for the same examples.
-    apart: Mapping[str, str] = field(default_factory=dict)
+    apart: Mapping[str, str] = field(default_factory=dict)  # by task on other examples than most runs, a key of these
     seen: Sequence[str] = ()  # the columns of tasks that an encoder was trained on, and of means with such a task
     partial: Sequence[str] = ()  # the means, except AVERAGE, that lack one of their tasks
     marks: Mapping[str, str] = field(default_factory=dict)
-    # Why a score or a mean is marked, by column. Marked scores compare only with scores marked for an equal reason.
-    reasons: Mapping[str, Hashable] = field(default_factory=dict)
+    reasons: Mapping[str, Hashable] = field(default_factory=dict)  # by column, of marks; scores compare for equal ones
     splits: Mapping[str, str] = field(default_factory=dict)
     further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)  # by other metrics: by task id and metric
     cost: Mapping[str, float | None] | None = None  # by the keys of COSTS; None for a published row

@@ -155,14 +155,11 @@ class DataRows:
 
 
 Rows = Mapping[str, Mapping[str, DataRows]]  # that predictions are put to, by task id and split
-
-# Predictions as they stand in a file or a list, by task id and split.
-Sources = Mapping[tuple[str, str], PredictionLines]
-
-Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), by task id and split
-
-# The numbers of answers that fit no label, by task id and split. Only of tasks whose predictions are read as answers.
-Unfit = dict[str, dict[str, int]]
+Sources = Mapping[tuple[str, str], PredictionLines]  # predictions as they stand in a file or a list, likewise
+Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), likewise
+Unfit = dict[
+    str, dict[str, int]
+]  # numbers of answers that fit no label, likewise; of tasks whose predictions are answers
 
 
 def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:

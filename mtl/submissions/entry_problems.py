@@ -10,8 +10,7 @@ from mtl.submissions.files import SPLITS
 from mtl.submissions.row_files import show
 from mtl.tasks.suite import Suite
 
-# How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded.
-TOLERANCE = 0.005
+TOLERANCE = 0.005  # how far a figure, on a scale from 0 to 1, may be from the predictions': entries may be rounded
 LARGEST = 1e15  # that a figure may be
 
 

@@ -48,12 +48,9 @@ class Checked:
 class SubmissionFormat:
     """One format: an entry of `mtl.submissions.SUBMISSION_FORMATS`."""
 
-    # Writes a seed's submission, and returns what its user should know, one line each.
-    write: Callable[[Submitted], list[str]]
-    # Compares a submission, a zip or a folder, with the suite and a data folder. Raises InputError if it cannot be read.
-    check: Callable[[Path, Suite, Path], Checked]
-    # Returns the error in the suite's declaration, as "key: message", or None.
-    problem: Callable[[Suite], str | None] = lambda suite: None
+    write: Callable[[Submitted], list[str]]  # writes a seed's submission, and returns what its user should know
+    check: Callable[[Path, Suite, Path], Checked]  # compares a submission with the suite and a data folder
+    problem: Callable[[Suite], str | None] = lambda suite: None  # the error in the suite's declaration, if there is one
     splits: Sequence[str] = ("test",)  # that it has the predictions of
 
 

@@ -27,10 +27,8 @@ class Unit:
     """A piece of work: one call, in a process of its own."""
 
     name: str  # as in "random-frozen, seed 1"; different for all units
-    # A function of a module, so that another process finds it; its arguments and its result are pickled. It raises UserError for errors that the
-    # user can correct.
-    call: Callable[..., Any]
-    arguments: tuple[Any, ...]
+    call: Callable[..., Any]  # a function of a module, which raises UserError for errors that the user can correct
+    arguments: tuple[Any, ...]  # pickled, as is the result
     prefix: str = ""  # the text before each line that the unit logs, unless the engine itself names the unit there
     folder: Path | None = None  # where it writes
     needs: Needs = Needs()

@@ -10,8 +10,7 @@ from string import Template
 from typing import Any
 
 HERE = Path(__file__).parent
-# Each with the files of its licences.
-LIBRARIES = (
+LIBRARIES = (  # each with the files of its licences
     ("table-core.production.js", ("table-core.LICENSE",)),
     ("d3.min.js", ("d3.LICENSE",)),
     ("plot.umd.min.js", ("plot.LICENSE", "plot-bundled.LICENSE")),
