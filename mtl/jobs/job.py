@@ -153,9 +153,9 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 
 
 def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
-    """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine where they leave it
-    open. Without a GPU, the preset is WITHOUT_GPU unless one of SIZES is set, by a file too. A method that gives the same result with every seed has
-    one seed. A run that has begun otherwise, in the folder that `placed` gives its job, continues as it began. Raises InputError as `load_job`."""
+    """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine. Without a GPU, the
+    preset is WITHOUT_GPU unless one of SIZES is set, by a file too; a method that gives the same result with every seed has one seed. A run that has
+    begun, in the folder that `placed` gives its job, continues as it began. Raises InputError as `load_job`."""
     job = load_job(settings)
     config, kind, saved = job.config, METHODS[job.config.method], placed(job).folder.config
     begun = read_yaml(saved) if saved.exists() else {}

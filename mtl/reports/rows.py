@@ -12,31 +12,16 @@ from mtl.tasks.suite import AVERAGE
 
 # Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
 FAMILIES = {
-    "people": "people",
-    "floor": "simple baseline",
-    "static": "static vectors",
-    "average": "averaged vectors",
-    "lstm": "LSTM",
-    "ensemble": "ensemble",
-    "transformer": "transformer",
-    "multilingual": "multilingual transformer",
-    "polish": "Polish transformer",
-    "llm": "large language model",
-    "imported": "imported",
-}
-
-# Titles of costs, by their keys in a summary.
+    "people": "people", "floor": "simple baseline", "static": "static vectors", "average": "averaged vectors",
+    "lstm": "LSTM", "ensemble": "ensemble", "transformer": "transformer", "multilingual": "multilingual transformer",
+    "polish": "Polish transformer", "llm": "large language model", "imported": "imported",
+}  # fmt: skip
+# Titles of costs, by their keys in a summary; the first six are those of runs.
 COSTS = {
-    "parameters": "parameters",
-    "parameters_without_embeddings": "without embeddings",
-    "pretrain_seconds": "stage 1",
-    "finetune_seconds": "stage 2",
-    "peak_memory": "peak memory",
-    "sentences_per_second": "sentences/s",
-    "seconds_per_task": "s/task",
-    "memory": "memory",
-    "dim": "dim",
-}
+    "parameters": "parameters", "parameters_without_embeddings": "without embeddings",
+    "pretrain_seconds": "stage 1", "finetune_seconds": "stage 2", "peak_memory": "peak memory",
+    "sentences_per_second": "sentences/s", "seconds_per_task": "s/task", "memory": "memory", "dim": "dim",
+}  # fmt: skip
 
 AnyRow = TypeVar("AnyRow", bound="Row")
 

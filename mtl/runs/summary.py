@@ -145,8 +145,7 @@ def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
     """The tasks not above their best constant answer, as in "dyk 12.2 (constant 27.4)"; empty for the constant answer itself."""
     if summary["is_constant"]:
         return ""
-    show, tasks = scale.show, summary["tasks"]
-    ids = summary["not_above_constant"]
+    show, tasks, ids = scale.show, summary["tasks"], summary["not_above_constant"]
     return ", ".join(f"{id} {show(tasks[id]['median'])} (constant {show(tasks[id]['constant'])})" for id in ids)
 
 

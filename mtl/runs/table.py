@@ -10,16 +10,14 @@ from mtl.tasks.metrics import metric_named
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Published, Suite
 
+MARKS = {"†": "reduced", "‡": "maybe_trained_on", "¶": "chosen_on_scored"}  # by mark, the summary's key for its tasks
+
 
 def render(summary: dict[str, Any], suite: Suite) -> str:
     """The table of a summary, with notes below it."""
     tasks = [id for id in suite.tasks if id in summary["tasks"]]
-    marks = {
-        "†": summary["reduced"],
-        "‡": summary.get("maybe_trained_on", ()),
-        "¶": summary.get("chosen_on_scored", ()),
-    }
-    titles = [inert(suite.tasks[id].title) + "".join(mark for mark in marks if id in marks[mark]) for id in tasks]
+    marks = {id: "".join(mark for mark, key in MARKS.items() if id in summary.get(key, ())) for id in tasks}
+    titles = [f"{inert(suite.tasks[id].title)}{marks[id]}" for id in tasks]
     has_splits = "," in splits_text(summary)
     rows = [
         ["", f"AVG{average_marks(summary, suite)}", *titles],

@@ -42,9 +42,8 @@ class Engine(Protocol):
     """Executes units, several at a time."""
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
-        """Execute the units, up to `at_a_time` of them at once, each after those that it names; among those that may begin, in the order of the
-        list. When this process ends, even by SIGKILL, the units end too. Raises the UserError that a unit raises, and one for a unit whose
-        process ended without a result; the other units are then ended."""
+        """Execute the units, up to `at_a_time` at once, each after those that it names, else in the order of the list. They end with this process,
+        even by SIGKILL. Raises the UserError of a unit, and one for a unit whose process ended without a result; the others are then ended."""
 
 
 class Mapper(Protocol):
