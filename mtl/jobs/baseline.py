@@ -1,6 +1,5 @@
-"""A run from its beginning to its end: begin, train each seed, sum up. `run_baseline` is the recipe; what it calls stands below it.
-
-What a run is made from is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many."""
+"""A run from its beginning to its end: begin, train each seed, sum up. `run_baseline` is the recipe; what it calls stands below it. What a run is
+made from is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many."""
 
 import json
 import logging

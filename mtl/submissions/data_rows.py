@@ -46,8 +46,8 @@ class DataRows:
         self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
         """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. `ids` are columns that may hold the
-        rows' ids; the first that the data has does, after them `id`. `labels` say what answers mean; None: a prediction is a target as it stands.
-        Raises InputError for predictions of other rows."""
+        rows' ids; the first that the data has does, after them `id`. `labels` say what answers mean; None: they are targets. Raises InputError for
+        predictions of other rows."""
         order = self.order(lines, ids)
         if labels is not None:
             answers = [lines.answer(position) for position in order]

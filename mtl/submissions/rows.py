@@ -60,11 +60,11 @@ def write_rows(submitted: Submitted) -> list[str]:
 def rejoin(
     path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None = None
 ) -> Checked:
-    """Write to `out`, a folder that is new or empty, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files, unless there
-    are problems; of these tasks, those that both have. `name` is that of the system; None: the entry stays as it is. A row gets the prediction of the
-    row with the same texts and, if the task has ids (`Submission.ids`), the same id, also from another split's file: rows of our dev may be in a
-    submission's test file. A row without such a prediction, or with several different ones, is a problem. Files with the same rows in the same order
-    are put together one by one. Raises InputError for `out` and `name` that cannot be used, and for files that cannot be read."""
+    """Write to `out`, a new or empty folder, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files, unless there are
+    problems; of these tasks, those that both have. `name` is that of the system; None: the entry stays as it is. A row gets the prediction of the row
+    with the same texts and, if the task has ids (`Submission.ids`), the same id, also from another split's file: rows of our dev may be in a
+    submission's test file. A row without such a prediction, or with several different ones, is a problem. Raises InputError for `out` and `name` that
+    cannot be used, and files that cannot be read."""
     try:
         typed(SubmissionConfig, {"header": "task", "name": name})
     except InputError as error:
@@ -87,18 +87,10 @@ def rejoin(
         if not (files := data_files(task, data_dir)):
             lacking.append(task.id)
             continue
-        data[task.id], figures[task.id] = files, {}
-        for split, file in files.items():
-            try:
-                lines, order = _find_predictions(suite, file, submitted)
-            except InputError as error:
-                problems.append(str(error))
-                continue
-            targets, errors = lines.targets(task, order, file.sizes)
-            if errors:
-                raise errors[0]
-            texts[rows_name(task, split)] = file.with_predictions([lines.values[position] for position in order])
-            figures[task.id][split] = measure(suite, file, targets)
+        data[task.id] = files
+        task_texts, figures[task.id], task_problems = _rejoin_task(suite, files, submitted)
+        texts |= task_texts
+        problems += task_problems
     if not data:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     if not problems:
@@ -109,6 +101,25 @@ def rejoin(
             write_json(folder / (entry_name if name is None else file_name(name)), filled)
     remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
     return Checked(problems, remarks + data_remarks(list(data.values()), data_dir))
+
+
+def _rejoin_task(
+    suite: Suite, files: Mapping[str, RowFile], submitted: Mapping[str, PredictionLines]
+) -> tuple[dict[str, str], dict[str, dict[str, float]], list[str]]:
+    """A task's files with the submitted predictions, by path, their figures, by split, and the problems: rows without. Raises InputError."""
+    texts, figures, problems = dict[str, str](), dict[str, dict[str, float]](), list[str]()
+    for split, file in files.items():
+        try:
+            lines, order = _find_predictions(suite, file, submitted)
+        except InputError as error:
+            problems.append(str(error))
+            continue
+        targets, errors = lines.targets(file.task, order, file.sizes)
+        if errors:
+            raise errors[0]
+        texts[rows_name(file.task, split)] = file.with_predictions([lines.values[position] for position in order])
+        figures[split] = measure(suite, file, targets)
+    return texts, figures, problems
 
 
 def _find_predictions(
@@ -125,10 +136,7 @@ def _find_predictions(
         if len(parts) == 1:
             raise
     shared = [name for name in parts[0].marks.columns if all(name in part.marks.columns for part in parts)]
-    joined = PredictionLines(
-        ", ".join(part.name for part in parts),
-        [value for part in parts for value in part.values],
-        RowMarks({name: [value for part in parts for value in part.marks.columns[name]] for name in shared}),
-        are_rows=True,
-    )
+    marks = RowMarks({name: [value for part in parts for value in part.marks.columns[name]] for name in shared})
+    names, values = ", ".join(part.name for part in parts), [value for part in parts for value in part.values]
+    joined = PredictionLines(names, values, marks, are_rows=True)
     return joined, data.order(joined, suite.submission.ids)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from mtl.api.commands.job_settings import KEYS, Commands, job_of, keys_text, setting_text
 from mtl.base.errors import InputError
-from mtl.base.wings import Importer, trainings, wings
+from mtl.base.wings import trainings, wings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def add_training(commands: Commands) -> None:
     imported.set_defaults(run=_import)
     imported.add_argument("name", metavar="NAME", help="name of the run and of the system")
     files = "a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir="
-    import_help = "; or ".join([files, *(importer.help for importer in _importers())])
+    import_help = "; or ".join([files, *(importer.help for wing in wings() for importer in wing.importers)])
     imported.add_argument("settings", nargs="+", metavar="PREDICTIONS | key=value", help=import_help)
 
     ensemble = commands.add_parser("ensemble", help="make a run of the averaged outputs of finished runs")
@@ -82,11 +82,6 @@ def run_and_print(job: "Job", command: str) -> None:
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
-def _importers() -> list[Importer]:
-    """The files beside those of leaderboards that `mtl import` takes."""
-    return [importer for wing in wings() for importer in wing.importers]
-
-
 class _KeysHelp(argparse.Action):
     """Prints the help with the keys of the settings: they are read from a file, which only this option does."""
 
@@ -124,11 +119,11 @@ def _import(arguments: argparse.Namespace) -> None:
 
     words, settings = paths_and_settings(arguments.settings)
     paths = list(map(Path, words))
-    importer = next((importer for importer in _importers() if any(map(importer.takes, paths))), None)
-    if importer is None:
+    importers = [importer for wing in wings() for importer in wing.importers if any(map(importer.takes, paths))]
+    if not importers:
         run_and_print(import_job(arguments.name, paths, settings), arguments.command)
         return
-    with importer.jobs(arguments.name, paths, settings) as (jobs, notes):
+    with importers[0].jobs(arguments.name, paths, settings) as (jobs, notes):
         for job in jobs:
             run_and_print(job, arguments.command)
     for note in notes:
