@@ -161,15 +161,7 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
     begun = read_yaml(saved) if saved.exists() else {}
     chosen: dict[str, Any] = {}
     if kind.reads_key("preset") and all(job.origins[key] == DEFAULTS for key in SIZES):
-        has_same_model = bool(begun) and all(line.startswith("seeds:") for line in differences(saved, config))
-        if begun.get("preset") == WITHOUT_GPU:
-            chosen["preset"] = WITHOUT_GPU
-        elif has_same_model:
-            chosen["preset"] = PAPER
-        elif config.engine == "processes" and device_of(config.trainer.accelerator).type == "cpu":
-            chosen["preset"] = WITHOUT_GPU
-            paper = f"preset={PAPER} is the paper's model, with {config.encoder.hidden_size:,} units"
-            show(Remark(f"preset={WITHOUT_GPU}, since there is no GPU; {paper}", logging.WARNING))
+        chosen = _chosen_preset(config, saved, begun)
     if kind.is_deterministic and job.origins["seeds"] == DEFAULTS:
         chosen["seeds"] = begun.get("seeds", config.seeds[:1])
         if not begun:
@@ -180,6 +172,18 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
         return job
     job = load_job({**settings, **chosen})
     return replace(job, origins={**job.origins, **dict.fromkeys(chosen, CHOSEN)})
+
+
+def _chosen_preset(config: Config, saved: Path, begun: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting `preset` of a run that leaves its size open: as it has begun (`saved`), or else on a CPU WITHOUT_GPU; empty: the default."""
+    has_same_model = bool(begun) and all(line.startswith("seeds:") for line in differences(saved, config))
+    if has_same_model or begun.get("preset") == WITHOUT_GPU:
+        return {"preset": WITHOUT_GPU if begun.get("preset") == WITHOUT_GPU else PAPER}
+    if config.engine != "processes" or device_of(config.trainer.accelerator).type != "cpu":
+        return {}
+    paper = f"preset={PAPER} is the paper's model, with {config.encoder.hidden_size:,} units"
+    show(Remark(f"preset={WITHOUT_GPU}, since there is no GPU; {paper}", logging.WARNING))
+    return {"preset": WITHOUT_GPU}
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:

@@ -29,11 +29,9 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     if not contents:
         example = rows_name(next(iter(suite.tasks.values())), "test")
         return Checked([f"{path}: has neither an entry, NAME.json, nor a file such as {example}"])
-    problems = [
-        f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
-        for name, content in contents.items()
-        if content.startswith(codecs.BOM_UTF8)
-    ]
+    marked = [name for name, content in contents.items() if content.startswith(codecs.BOM_UTF8)]
+    problem = "begins with a byte order mark; save the file as UTF-8 without one"
+    problems = [f"{path}/{name}:1: {problem}" for name in marked]
     notes: list[str] = []
     compared: list[Mapping[str, RowFile]] = []  # the data of the tasks that the submission has
     figures: Figures = {}

@@ -22,16 +22,10 @@ def entry_problems(
         name, entry = read_entry(path, contents)
     except InputError as error:
         return [str(error)]
-    problems = [
-        f"{path}/{name}: is the entry of {system!r}; its name must be {file_name(system)}"
-        for system in _system_names(suite, entry).values()
-        if system is not None and file_name(system) != name
-    ]
-    problems += [
-        f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
-        for id in suite.tasks
-        if id not in figures and id not in entry.get(LEFT_OUT, [])
-    ]
+    titles = [title for title in _system_names(suite, entry).values() if title is not None and file_name(title) != name]
+    problems = [f"{path}/{name}: is the entry of {title!r}; its name must be {file_name(title)}" for title in titles]
+    absent = [id for id in suite.tasks if id not in figures and id not in entry.get(LEFT_OUT, [])]
+    problems += [f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}" for id in absent]
     return [*problems, *(f"{path}/{name}: {problem}" for problem in _content_problems(suite, entry, template, figures))]
 
 
@@ -39,19 +33,18 @@ def _content_problems(suite: Suite, entry: Content, template: Content | None, fi
     """What is wrong with an entry, as "key: message". What the template has is right, except that the system needs a name. `template` is the empty
     entry; None if it is not at hand, or the suite has none. `figures` are those that the predictions give, for each task that the submission has."""
     # Where the suite's template is not at hand, other tasks and figures may be right.
-    is_open = template is None and suite.submission.template is not None
-    yield from (
-        f"{key}: must be the system's name" for key, name in _system_names(suite, entry).items() if name is None
-    )
+    is_absent = template is None and suite.submission.template is not None
+    unnamed = [key for key, name in _system_names(suite, entry).items() if name is None]
+    yield from (f"{key}: must be the system's name" for key in unnamed)
     blocks = dict.fromkeys(SPLITS, dict.fromkeys(suite.submission.measures, 0.0))
     known = fill_entry(template or {}, suite, dict.fromkeys(FACTS, ""), dict.fromkeys(suite.tasks, blocks))
-    if not is_open:
+    if not is_absent:
         checked = [TASKS] if template is None else [key for key in entry if key != LEFT_OUT]
         yield from _unknown({key: entry[key] for key in checked if key in entry}, known)
     for id in entry.get(LEFT_OUT, []):
         if id in figures:
             yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
-        elif not (is_open or id in known[TASKS]):
+        elif not is_absent and id not in known[TASKS]:
             yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
     expected = (template or {}).get(TASKS, {})
     tasks = entry.get(TASKS, {})
@@ -79,7 +72,7 @@ def _unknown(block: Content, known: Content, outer: str = "") -> Iterator[str]:
 
 
 def _missing(block: Content, expected: Content, outer: str) -> Iterator[str]:
-    """The expected keys that the entry has not."""
+    """The expected keys that the entry lacks."""
     for key, value in expected.items():
         name = f"{outer}{key}"
         if key not in block:
@@ -92,13 +85,13 @@ def _figure_problems(suite: Suite, tasks: Content, figures: Figures) -> Iterator
     """Figures that are no numbers, or not those that the predictions give."""
     for id, splits in tasks.items():
         for split, block in splits.items():
-            right = figures.get(id, {}).get(split, {})
+            computed = figures.get(id, {}).get(split, {})
             for name, value in (block or {}).items():
                 key = f"{TASKS}.{id}.{split}.{name}"
-                within = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
+                tolerance = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
                 if value is None:
                     continue
                 if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
                     yield f"{key}: {show(value)} must be a number or null"
-                elif name in right and not abs(value - right[name]) <= within:
-                    yield f"{key}: is {value}, but the predictions give {right[name]:.6g}"
+                elif name in computed and not abs(value - computed[name]) <= tolerance:
+                    yield f"{key}: is {value}, but the predictions give {computed[name]:.6g}"
