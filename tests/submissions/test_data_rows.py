@@ -53,8 +53,7 @@ def test_every_order_gives_each_row_its_prediction(rows: DataRows, caplog: pytes
         counted = (f"{number},{CELLS[place]}" for number, place in enumerate(order))
         assert labels(rows, [f",{HEADER}", *counted]) == LABELS
         assert labels(rows, [f",{HEADER}", *(f"{place},{CELLS[place]}" for place in order)]) == LABELS
-    said = f"mine.csv: put to the rows of {rows.file} by a, b: it has another order"
-    assert {*caplog.messages} == {said}
+    assert {*caplog.messages} == {f"mine.csv: put to the rows of {rows.file} by a, b: it has another order"}
 
 
 def test_equal_rows_with_different_predictions_have_an_order_alone(rows: DataRows) -> None:
