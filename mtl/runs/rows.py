@@ -32,8 +32,7 @@ def read_recorded(path: Path) -> dict[str, RecordedRows]:
 
 
 def recorded_rows(task: Task, gold: Path, record: Path) -> ScoredRows:
-    """The rows that a run's task is scored on: the targets in the file `gold`, with the candidates and columns that the run recorded in `record`.
-    Raises InputError if one of the files is damaged."""
+    """The rows that score a run's task: targets from the file `gold`, candidates and columns from `record`. Raises InputError for damaged files."""
     recorded: Mapping[str, Any] = read_recorded(record).get(task.id, {})
     columns = recorded.get("columns", {})
     candidates = None if "candidates" not in recorded else np.array(recorded["candidates"], dtype=np.int64)

@@ -63,10 +63,12 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
+    """The run in a folder; `StoredRun.problem` says what of it cannot be read."""
     files = _changed_and_size(folder.path)
     state, trained = DAMAGED, 0
     try:
-        state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
+        ended = FINISHED if folder.summary.exists() else UNFINISHED
+        state = RUNNING if is_held(folder.path / LOCK) else ended
         trained = len(list(folder.path.glob("seed-*/scores.json")))
         check_plain_folder(folder.path)
         if folder.summary.exists():

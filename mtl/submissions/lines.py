@@ -60,8 +60,9 @@ class PredictionLines:
         """What is wrong with the prediction at a position, from 0; None: with the whole file or list."""
         if self.lines is None:
             return InputError(message, key=self.name if position is None else f"{self.name}, row {position + 1}")
-        line = None if position is None else self.lines[position] if self.lines else 1
-        return InputError(message, path=self.name, line=line)
+        if position is None:
+            return InputError(message, path=self.name)
+        return InputError(message, path=self.name, line=self.lines[position] if self.lines else 1)
 
     def targets(
         self, task: Task, order: Order | None = None, candidates: np.ndarray | None = None
