@@ -54,7 +54,7 @@ def brief_measuring() -> Iterator[None]:
 def no_logistic_regression() -> Iterator[None]:
     """No run makes the logistic regression of its table: it would stand in the working folder, where the next test finds it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mtl.jobs.baseline.MOST_BYTES", -1)
+        patch.setattr("mtl.jobs.beside.MOST_BYTES", -1)
         yield
 
 

@@ -15,8 +15,9 @@ from mtl.base.errors import InputError
 from mtl.base.settings.schema import POSITIVE
 from mtl.base.wording import MISSING, escaped, markdown_table
 from mtl.benchmark_making.power_design import NEVER, POWER, Design, other_rows, same_rows
-from mtl.reports.board import Column, Leaderboard, PairTest, PairTests, Row
+from mtl.reports.board import Column, Leaderboard, PairTest, PairTests
 from mtl.reports.leaderboard import by_suite, leaderboard
+from mtl.reports.rows import Row
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
 from mtl.stats.samples import SampleCache

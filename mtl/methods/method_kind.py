@@ -8,7 +8,7 @@ from mtl.base.settings.layers import matches
 from mtl.base.settings.schema import Config
 from mtl.base.wings import resolve
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Model
-from mtl.runs.folder import MethodFacts
+from mtl.runs.records import MethodFacts
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task

@@ -25,7 +25,7 @@ from mtl.methods.given_rows import as_rows
 from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
-from mtl.runs.summary import SeedScores, Summary, dev_score, read_summary
+from mtl.runs.records import SeedScores, Summary, dev_score, read_summary
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import one_label_kind, target_kind

@@ -10,7 +10,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.benchmark_making.audits.parts import Finding, Part, located_below
 from mtl.data.records import Value, read_fields
-from mtl.runs.folder import scored_rows
+from mtl.runs.rows import scored_rows
 from mtl.tasks.metrics import metric_named, score
 from mtl.tasks.scale import Scale
 from mtl.tasks.targets import target_kind

@@ -12,7 +12,7 @@ from mtl.benchmark_making.leaderboard.submission import Entrant, read_prediction
 from mtl.data.dataset import describe_rows, row_sizes
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import read_split
-from mtl.runs.folder import recorded_groups, scored_rows
+from mtl.runs.rows import recorded_groups, scored_rows
 from mtl.stats.comparison import Sample, mean_over_tasks
 from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
 from mtl.submissions.data_rows import DataRows

@@ -12,11 +12,12 @@ from typing import Any
 
 from mtl.base.wording import MISSING
 from mtl.benchmark_making.leaderboard.scoring import LabelledRows, ScoredSubmission
-from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family, cost_cell
+from mtl.reports.board import Column, Leaderboard, PairTests
 from mtl.reports.document import document
 from mtl.reports.markdown import rank_text
 from mtl.reports.page import render_page, render_static
 from mtl.reports.pair_tests import pair_tests
+from mtl.reports.rows import Row, Score, by_family, cost_cell
 from mtl.stats.comparison import Sample, estimate
 from mtl.tasks.metrics import lowest_score, metric_named
 from mtl.tasks.scale import Scale

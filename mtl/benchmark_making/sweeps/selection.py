@@ -25,7 +25,7 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.sweeps.selected import SETTINGS
 from mtl.jobs.job import Job, load_job
 from mtl.runs.folder import LOCK
-from mtl.runs.summary import SeedScores, dev_score
+from mtl.runs.records import SeedScores, dev_score
 
 METHOD = "selected"
 # What the runs to choose from must have in common: the rows that train, choose and score, and the seeds.

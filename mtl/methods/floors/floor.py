@@ -24,7 +24,8 @@ from mtl.methods.floors.inputs import TaskInputs
 from mtl.methods.floors.model_file import KEEPABLE, TaskModel, model_file
 from mtl.methods.floors.trained import TrainedFloor, predicted_targets
 from mtl.methods.method import BuildRequest, Method, Predictions
-from mtl.runs.folder import Chosen, chosen_file
+from mtl.runs.folder import chosen_file
+from mtl.runs.records import Chosen
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

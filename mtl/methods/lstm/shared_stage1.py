@@ -27,7 +27,8 @@ from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.methods.lstm.entry import LSTM
-from mtl.runs.folder import FORMAT, read_stage
+from mtl.runs.folder import FORMAT
+from mtl.runs.records import read_stage
 from mtl.training.checkpoints import DONE, WEIGHTS, weights_fit
 from mtl.training.precision import training_precision
 
