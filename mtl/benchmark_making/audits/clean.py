@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_suite
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.near import SHARE, Near, find_near
-from mtl.benchmark_making.audits.parts import TaskFiles
+from mtl.benchmark_making.audits.parts import Part, TaskFiles
 from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.files import read_bytes
 from mtl.data.rows import PACKED, form_of
@@ -49,10 +49,7 @@ def write_clean(job: Job, out: Path) -> str:
     parts = {part.file: part for files, _ in near_rows for part in files.files.values()}
     if empty := [file for file, lines in removed.items() if len(lines) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
-    counts = [(len(removed[file]), part) for file, part in parts.items() if removed[file]]
-    shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts]
-    grams = f"{SHARE:g} or more of their character {NGRAM_SIZE}-grams"
-    what = f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
+    what = _what_left(list(parts.values()), removed)
     with new_folder(out) as partial:
         for file, part in parts.items():
             source, copy = job.data_dir / file, partial / "data" / file
@@ -72,6 +69,14 @@ def _leaves(hit: Near, files: TaskFiles) -> bool:
     return not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
 
 
+def _what_left(parts: Sequence[Part], removed: Mapping[str, Collection[int]]) -> str:
+    """How many rows of each file leave, and why. `removed`: by file, where they begin."""
+    counts = [(len(removed[part.file]), part) for part in parts if removed[part.file]]
+    shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts]
+    grams = f"{SHARE:g} or more of their character {NGRAM_SIZE}-grams"
+    return f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
+
+
 def _write_suite(job: Job, note: str, path: Path) -> None:
     """Write the suite file of a copy: the same tasks, under another name, without the addresses and checksums of the original files."""
     suite: dict[Any, Any] = read_yaml(find_suite(job.config.suite))
@@ -89,15 +94,10 @@ def _log_entry(task: str, hit: Near) -> dict[str, Any]:
     return {"task": task, "row": row, "like": like, "similarity": round(hit.similarity, 4), "texts": hit.row.texts}
 
 
-def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout) -> None:
-    """Copy a file without some of its rows. All others keep their bytes.
-
-    Raises InputError for an unknown suffix, a file that cannot be read, and one whose rows are not lines of it.
-
-    Args:
-        lines: where the rows of the file begin, as `Record.line` says, in their order.
-        left_out: those of the rows that are left out.
-    """
+def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Collection[int], layout: Layout) -> None:
+    """Copy a file without some of its rows; all others keep their bytes. `lines` says where the rows of the file begin, as `Record.line`, in their
+    order, and `left_out` which of them are left out. Raises InputError for an unknown suffix, a file that cannot be read, and one whose rows are
+    not lines of it."""
     if form_of(path, layout) in ("json", "parquet") or layout.part or layout.beside or path.suffix.lower() in PACKED:
         problem = "rows can be left out of plain files with a row a line only"
         raise InputError(f"{problem}; write the rows as .jsonl", path=path)

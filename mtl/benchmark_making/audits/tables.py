@@ -1,0 +1,79 @@
+"""The tables of an audit: how large a task's files and texts are, and how its targets are distributed."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mtl.base.wording import MISSING, inert, markdown_table
+from mtl.benchmark_making.audits.parts import Part, TaskFiles
+from mtl.data.text import TokenizedTexts
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.interface import EmbeddingsRequest
+from mtl.jobs.job import Job
+from mtl.methods import METHODS
+from mtl.tasks.targets import target_kind
+
+
+def size_sections(job: Job, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
+    """The table of rows, lengths in tokens, cut texts and unknown words, and what its columns mean. Raises InputError if the embeddings cannot be
+    loaded."""
+    config = job.config
+    texts = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
+    uncut = TokenizedTexts(texts, job.suite.language, sys.maxsize, Path(config.cache_dir))
+    cut = uncut.shortened(config.max_length)
+
+    def text_numbers(part: Part) -> np.ndarray:
+        """The numbers of the texts of all rows, with both texts of a pair, int64 (rows × texts per row,)."""
+        return np.array([uncut.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
+
+    unknown = None  # of each text, the number of tokens without a vector
+    training = [text_numbers(files.parts["train"]) for files in tasks if "train" in files.parts]
+    if training and METHODS[config.method].reads_key("embeddings"):
+        unknown = _unknown_tokens(job, cut, np.unique(np.concatenate(training)))
+    table = [["task", "split", "rows", "median length", "longest", "cut", "unknown words"]]
+    for files in tasks:
+        for split, part in files.shown.items():
+            numbers = text_numbers(part)
+            lengths = uncut.lengths[numbers]
+            sizes = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max())]
+            share_cut = f"{(lengths > config.max_length).mean():.1%}"
+            share = MISSING if unknown is None else f"{unknown[numbers].sum() / cut.lengths[numbers].sum():.1%}"
+            table.append([files.task.id, split, *sizes, share_cut, share])
+    vectors = "" if unknown is None else f" with embeddings={config.embeddings.name}"
+    note = (
+        f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
+        f" unknown words: share of all tokens that have no vector{vectors}."
+        " Held-out rows are part of the training file and are also counted there."
+    )
+    return markdown_table(table, left=2), note
+
+
+def _unknown_tokens(job: Job, texts: TokenizedTexts, training: np.ndarray) -> np.ndarray:
+    """The number of tokens in each text that the embeddings do not know, int64 (texts,). `training`: the numbers of the texts that a run trains on,
+    int64 (training texts,)."""
+    from mtl.base.device import device_of
+    from mtl.embedders.find import find_vectors
+
+    config = job.config
+    device = device_of(config.trainer.accelerator)
+    if vectors := find_vectors(config, job.suite):
+        vectors.check_obtainable()
+        vectors.train_if_missing(job.suite, job.data_dir, config.held_out, device)
+    path = None if vectors is None else vectors.path
+    request = EmbeddingsRequest(config.embeddings, texts, training, path, Path(config.cache_dir), device)
+    unknown = EMBEDDERS[config.embeddings.name].build(request).coverage.unknown_types[texts.tokens]
+    return np.add.reduceat(unknown.astype(np.int64), texts.starts[:-1])
+
+
+def target_table(tasks: Sequence[TaskFiles]) -> str:
+    """The table of the targets in each file, or an empty text if no file has targets."""
+    table = [["task", "split", "targets"]]
+    for files in tasks:
+        kind = target_kind(files.task)
+        for split, part in files.shown.items():
+            values = np.array([row.target for row in part.rows if row.target is not None], dtype=kind.dtype)
+            if len(values):
+                table.append([files.task.id, split, inert(kind.distribution(values))])
+    return markdown_table(table, left=3) if len(table) > 1 else ""
