@@ -22,6 +22,7 @@ from mtl.data.fetching.fetch import write_generated
 from mtl.data.sampled import Key, TaskKey, scored_file
 from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
+from mtl.tasks.suite import Suite
 from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
 
@@ -64,33 +65,40 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
             raise InputError(problem, key="rows", value=settings.rows)
         rng = np.random.default_rng(settings.seed)
         positions = draw_sample(examples, settings.rows, rng)
-        file = scored_file(task, job.data_dir)
-        key["tasks"][task.id] = TaskKey(
-            split=task.scored_split,
-            file=file.relative_to(job.data_dir).as_posix(),
-            sha256=sha256(file),
-            whole=len(examples),
-            lines=[examples[position].line for position in positions],
+        key["tasks"][task.id] = task_key = _task_key(
+            task, job, [examples[position].line for position in positions], len(examples)
         )
-        content = {
-            "suite": job.suite.title,
-            "sample": sample_id(job.suite.name, task.id, key["tasks"][task.id]),
-            "language": job.suite.language,
-            "task": task.id,
-            "title": task.title,
-            "kind": first_kind(task.kind),
-            "labels": task.labels,
-            "range": task.range,
-            "columns": task.text,
-            "instructions": (task.instructions or _instructions(task)).strip(),
-            "rows": [_row(task, examples[position], rng) for position in rng.permutation(positions)],
-        }
-        forms[f"{task.id}.html"] = render_form(content)
+        rows = [_row(task, examples[position], rng) for position in rng.permutation(positions)]
+        forms[f"{task.id}.html"] = render_form(_form_content(task, job.suite, task_key, rows))
     with new_folder(out) as folder:
         for name, page in forms.items():
             write_text(folder / name, page)
         write_json(folder / KEY, key)
     return [out / name for name in (*forms, KEY)]
+
+
+def _task_key(task: Task, job: Job, lines: list[int], whole: int) -> TaskKey:
+    """What the key says of a sample: rows that begin on these lines, from a file of so many rows as `whole`."""
+    file = scored_file(task, job.data_dir)
+    path = file.relative_to(job.data_dir).as_posix()
+    return TaskKey(split=task.scored_split, file=path, sha256=sha256(file), whole=whole, lines=lines)
+
+
+def _form_content(task: Task, suite: Suite, key: TaskKey, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the form of a sample shows, as form.js reads it."""
+    return {
+        "suite": suite.title,
+        "sample": sample_id(suite.name, task.id, key),
+        "language": suite.language,
+        "task": task.id,
+        "title": task.title,
+        "kind": first_kind(task.kind),
+        "labels": task.labels,
+        "range": task.range,
+        "columns": task.text,
+        "instructions": (task.instructions or _instructions(task)).strip(),
+        "rows": rows,
+    }
 
 
 def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:
