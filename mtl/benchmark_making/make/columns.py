@@ -53,13 +53,9 @@ def _spans(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 @dataclass
 class OnlyItem:
-    """Take the only type of entity in a sentence, of types[], as the column label; drop rows with more types.
+    """Take the only type of entity in a sentence, of types[], as the column label; drop rows with more types."""
 
-    Args:
-        none: the label where there is no type.
-    """
-
-    none: str
+    none: str  # the label where there is no type
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "table", TYPES)
@@ -75,19 +71,14 @@ class OnlyItem:
 
 @dataclass
 class Map:
-    """Rename or merge the values of a column.
+    """Rename or merge the values of a column."""
 
-    Args:
-        column: the column whose values are replaced.
-        values: by old value, the new one; several old values may have the same new one.
-        others: what happens to rows with another value: error, keep (unchanged) or drop.
-        into: the column that gets the new values; `column` itself without it.
-    """
-
-    column: str
-    values: dict[str, str] = field(default_factory=dict)
-    others: Literal["error", "keep", "drop"] = "error"
-    into: str | None = None
+    column: str  # the column whose values are replaced
+    values: dict[str, str] = field(default_factory=dict)  # by old value, the new one; several old values may have the
+    # same new one
+    others: Literal["error", "keep", "drop"] = "error"  # what happens to rows with another value: error, keep
+    # (unchanged) or drop
+    into: str | None = None  # the column that gets the new values; `column` itself without it
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "column", self.column, lists=False)
@@ -108,13 +99,9 @@ class Map:
 
 @dataclass
 class Set:
-    """Give all rows the same value in a column, as the label of all positive pairs.
+    """Give all rows the same value in a column, as the label of all positive pairs."""
 
-    Args:
-        values: by column, the value that all rows get.
-    """
-
-    values: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)  # by column, the value that all rows get
 
     def run(self, work: Work, table: Table) -> Table:
         return table.with_rows((row.with_values(**self.values) for row in table.rows), *self.values)
@@ -122,19 +109,12 @@ class Set:
 
 @dataclass
 class Number:
-    """Make the mean of several columns of numbers, in exact arithmetic. A number outside the range is an error.
+    """Make the mean of several columns of numbers, in exact arithmetic. A number outside the range is an error."""
 
-    Args:
-        columns: the columns of numbers, as one for each annotator.
-        into: the new column, with their mean.
-        range: the smallest and the largest number that a column may have.
-        decimals: the decimals that the mean is rounded to, half to even.
-    """
-
-    columns: list[str]
-    into: str
-    range: Range | None = None
-    decimals: Annotated[int, Meta(ge=0, le=10)] = 10
+    columns: list[str]  # the columns of numbers, as one for each annotator
+    into: str  # the new column, with their mean
+    range: Range | None = None  # the smallest and the largest number that a column may have
+    decimals: Annotated[int, Meta(ge=0, le=10)] = 10  # the decimals that the mean is rounded to, half to even
 
     def check(self) -> None:
         check_range("range", self.range)

@@ -14,18 +14,13 @@ from mtl.data.columns import LIST
 
 @dataclass
 class Keep:
-    """Keep rows by a column's values, or by the length of its text.
+    """Keep rows by a column's values, or by the length of its text."""
 
-    Args:
-        column: the column that is looked at.
-        values: keep rows with one of these values; of a column of lists, rows with at least one of them.
-        words: keep rows whose text has so many words, from the smallest to the largest number. Words stand between white space and have a
-            letter or a digit.
-    """
-
-    column: str
-    values: list[str] | None = None
-    words: Range | None = None
+    column: str  # the column that is looked at
+    values: list[str] | None = None  # keep rows with one of these values; of a column of lists, rows with at least one
+    # of them
+    words: Range | None = None  # keep rows whose text has so many words, from the smallest to the largest number. Words
+    # stand between white space and have a letter or a digit
 
     def check(self) -> None:
         if (self.values is None) == (self.words is None):
@@ -50,15 +45,11 @@ class Keep:
 
 @dataclass
 class Duplicates:
-    """Of rows with the same texts, or nearly the same, keep the first.
+    """Of rows with the same texts, or nearly the same, keep the first."""
 
-    Args:
-        columns: rows are the same if the texts of all these columns are, but for case and white space.
-        near: also drop rows whose sets of character 5-grams have at least this share in common (Jaccard).
-    """
-
-    columns: list[str]
-    near: Annotated[float, PART] | None = None
+    columns: list[str]  # rows are the same if the texts of all these columns are, but for case and white space
+    near: Annotated[float, PART] | None = None  # also drop rows whose sets of character 5-grams have at least this
+    # share in common (Jaccard)
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "columns", *self.columns, lists=False)
@@ -79,17 +70,11 @@ class Duplicates:
 
 @dataclass
 class SampleRows:
-    """Draw some of the rows of a class, or of all rows, at random.
+    """Draw some of the rows of a class, or of all rows, at random."""
 
-    Args:
-        number: how many rows are drawn.
-        column: the column of `values`. Without both, rows are drawn from all.
-        values: rows with one of these values in `column` are drawn from; all others are kept.
-    """
-
-    number: Annotated[int, AT_LEAST_ONE]
-    column: str | None = None
-    values: list[str] | None = None
+    number: Annotated[int, AT_LEAST_ONE]  # how many rows are drawn
+    column: str | None = None  # the column of `values`. Without both, rows are drawn from all
+    values: list[str] | None = None  # rows with one of these values in `column` are drawn from; all others are kept
 
     def check(self) -> None:
         if (self.column is None) != (self.values is None):
@@ -109,19 +94,12 @@ class SampleRows:
 
 @dataclass
 class Top:
-    """Keep the rows with the highest numbers of each group.
+    """Keep the rows with the highest numbers of each group."""
 
-    Args:
-        group: rows with the same value here are ranked together.
-        by: the column of numbers that they are ranked by.
-        most: how many rows of a group are kept; of equal ones, the first in the table.
-        at_least: drop rows with smaller numbers, before they are ranked.
-    """
-
-    group: str
-    by: str
-    most: Annotated[int, AT_LEAST_ONE]
-    at_least: float | None = None
+    group: str  # rows with the same value here are ranked together
+    by: str  # the column of numbers that they are ranked by
+    most: Annotated[int, AT_LEAST_ONE]  # how many rows of a group are kept; of equal ones, the first in the table
+    at_least: float | None = None  # drop rows with smaller numbers, before they are ranked
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "group", self.group, lists=False)
@@ -142,15 +120,10 @@ class Top:
 
 @dataclass
 class Explode:
-    """Make a row of each item of a list, as of each summary of an article. The other lists of the row are left out.
+    """Make a row of each item of a list, as of each summary of an article. The other lists of the row are left out."""
 
-    Args:
-        column: a column of lists, whose name ends in [].
-        item: the new column, with one item of the list in each row.
-    """
-
-    column: str
-    item: str
+    column: str  # a column of lists, whose name ends in []
+    item: str  # the new column, with one item of the list in each row
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "column", self.column)

@@ -24,17 +24,13 @@ class SplitRows:
 
     Groups of rows with common keys are assigned one by one, the largest first, each to the split where it brings the numbers of rows,
     in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic).
-
-    Args:
-        shares: by split, its share of the rows; the sum is at most 1, and the rest is dropped.
-        keys: columns of texts or of lists. Rows that share a value of any of these columns are in the same split. It does not matter
-            in which of the columns the value is. A row without a value, or with an empty text, shares none.
-        stratify: a column whose values have the same shares in all splits, as far as the keys allow.
     """
 
-    shares: dict[str, float]
-    keys: list[str] = field(default_factory=list)
-    stratify: str | None = None
+    shares: dict[str, float]  # by split, its share of the rows; the sum is at most 1, and the rest is dropped
+    keys: list[str] = field(default_factory=list)  # columns of texts or of lists. Rows that share a value of any of
+    # these columns are in the same split. It does not matter in which of the columns the value is. A row without
+    # a value, or with an empty text, shares none
+    stratify: str | None = None  # a column whose values have the same shares in all splits, as far as the keys allow
 
     def check(self) -> None:
         shares = self.shares.values()
