@@ -87,7 +87,10 @@ def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id:
         line, answer = map(text, record.values[3:])
         row = int(line) if DIGITS.fullmatch(line) else -1
         try:
-            _check_same_head(record, records[0])
+            for column, value, first in zip(COLUMNS[:3], record.values, records[0].values, strict=False):
+                if text(value) != text(first):
+                    problem = f"has another {column} than line {records[0].line}"
+                    raise ValueError(f"{problem}; a file is of one person and form")
             if row not in rows:
                 raise ValueError(f"line {line!r} of {file} is not in the sample; export the answers again")
             if row in answered_on:
@@ -103,10 +106,3 @@ def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id:
         where = f"lines {listed(lacking, MOST_NAMED)} of {file}"
         raise InputError(f"{problem} ({where}); open the form, answer them and export again", path=path)
     return np.array([targets[row] for row in rows], dtype=kind.dtype)
-
-
-def _check_same_head(record: Record, first: Record) -> None:
-    """Raise ValueError unless a line names the task, the sample and the person that the first line names."""
-    for column, value, expected in zip(COLUMNS[:3], record.values, first.values, strict=False):
-        if text(value) != text(expected):
-            raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")

@@ -34,19 +34,11 @@ class Together(NamedTuple):
 
 @contextmanager
 def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Iterator[tuple[list[Job], list[str]]]:
-    """The runs of files of answers, and how far the people agree, one line each. The runs can be made within the block alone, since their
-    predictions lie in a temporary folder.
+    """The runs of files of answers, which can be made within the block alone, and how far the people agree, one line each.
 
-    A person's run is called NAME-PERSON. For tasks that three or more people answered, NAME-majority has each row's most frequent answer,
-    or the mean of its numbers.
-
-    Args:
-        name: how names of the runs begin.
-        paths: the files of answers.
-        settings: as in `mtl.jobs.imports.import_job`, with `rows`, the key of the sample.
-
-    Raises:
-        InputError: which names the file and the line, for answers that are not those of the sample's rows. No run is made then.
+    The names of the runs begin with `name`: NAME-PERSON, and NAME-majority with each row's most frequent answer, or the mean of its numbers. The
+    settings are as in `mtl.jobs.imports.import_job`, with `rows`, the key of the sample. Raises InputError, which names the file and the line, for
+    answers that are not those of the sample's rows. No run is made then.
     """
     if foreign := [path for path in paths if not is_answers(path)]:
         raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
@@ -65,7 +57,11 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
         for person, title, notes in runs:
-            predictions = _write_answers(person, job.suite, Path(folder))
+            predictions = Path(folder, slug_of(person.name))
+            predictions.mkdir()
+            for id, answers in person.answers.items():
+                task = job.suite.tasks[id]
+                write_predictions(predictions / FILE.format(split=task.scored_split, task=id), task, answers, "task")
             about = {"title": title, "family": FAMILY, "notes": [*notes, *together.agreement_notes]}
             imported = {f"imported.{key}": value for key, value in about.items()}
             jobs.append(import_job(f"{name}-{predictions.name}", [predictions], {**settings, **imported}))
@@ -86,13 +82,3 @@ def _together(people: Sequence[Person], suite: Suite) -> Together:
             together.answers[id], note = majority(task, answers)
             together.majority_notes.append(note)
     return together
-
-
-def _write_answers(person: Person, suite: Suite, folder: Path) -> Path:
-    """Write a person's answers as predictions, into a folder of their own in this one, and return it."""
-    predictions = folder / slug_of(person.name)
-    predictions.mkdir()
-    for id, answers in person.answers.items():
-        task = suite.tasks[id]
-        write_predictions(predictions / FILE.format(split=task.scored_split, task=id), task, answers, "task")
-    return predictions

@@ -1,12 +1,10 @@
 """The scores of floors that read a part of each row: one text of a pair, how long texts are, or what two texts have in common."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +13,7 @@ from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job, load_job
 from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
-from mtl.methods.method import BuildRequest, Method
+from mtl.methods.method import BuildRequest
 from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score
 from mtl.tasks.task import Task
@@ -28,38 +26,18 @@ SEED = 1
 
 EVERYTHING, CONSTANT = "everything", "constant"
 FIRST, SECOND = "first text alone", "second text alone"  # of a choice, the second text is a candidate
+SIDES = {FIRST: 0, SECOND: 1}  # the column of the text
 LENGTHS, OVERLAP = "lengths alone", "overlap alone"
-
-TaskData = tuple[Task, Dataset]  # a task, and a dataset of its rows alone
-
-
-class Reader(NamedTuple):
-    """A floor that reads a part of each row."""
-
-    select: Callable[[Task, Dataset], TaskData | None]  # the part; None where the task has no such part
-    build: Callable[[BuildRequest], Method]
-    settings: dict[str, object]  # of the floor, by dotted keys
-
-
-def all_texts(task: Task, dataset: Dataset) -> TaskData:
-    """All texts of each row."""
-    return task, replace(dataset, tasks=[task], splits={task.id: dataset.splits[task.id]})
-
-
-def both_texts(task: Task, dataset: Dataset) -> TaskData | None:
-    """Both texts of each pair; None for a task of single texts."""
-    return all_texts(task, dataset) if task.is_pair else None
-
-
-def one_text(side: int, task: Task, dataset: Dataset) -> TaskData | None:
-    """The first (0) or the second (1) of a pair's texts; of a choice, the second are the candidates, and the first alone tells nothing."""
-    if not task.is_pair or (task.candidates is not None and side == 0):
-        return None
-    column = [task.text[side]] if task.candidates is None else []
-    alone = replace(task, text=column, spans=None)
-    pairs = dataset.splits[task.id].items()
-    splits = {name: replace(split, texts=split.texts[:, side : side + 1], spans=None) for name, split in pairs}
-    return alone, replace(dataset, tasks=[alone], splits={task.id: splits})
+PAIR_SVM = {"method": "svm", "floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]}
+# By part, the settings of the floor that reads it.
+PARTS: dict[str, dict[str, object]] = {
+    EVERYTHING: PAIR_SVM,
+    FIRST: PAIR_SVM,
+    SECOND: PAIR_SVM,
+    LENGTHS: {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]},
+    OVERLAP: {"method": "overlap", "floor.features": "pair"},
+    CONSTANT: {"method": "constant"},
+}
 
 
 class LengthFeatures(RowFeatures):
@@ -82,18 +60,6 @@ class LengthFloor(Floor):
         return LengthFeatures()
 
 
-SVM = {"method": "svm", "floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]}
-LINEAR_LENGTHS = {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]}
-PARTS = {
-    EVERYTHING: Reader(all_texts, Floor, SVM),
-    FIRST: Reader(partial(one_text, 0), Floor, SVM),
-    SECOND: Reader(partial(one_text, 1), Floor, SVM),
-    LENGTHS: Reader(all_texts, LengthFloor, LINEAR_LENGTHS),
-    OVERLAP: Reader(both_texts, Floor, {"method": "overlap", "floor.features": "pair"}),
-    CONSTANT: Reader(all_texts, Floor, {"method": "constant"}),
-}
-
-
 @dataclass(frozen=True)
 class PartScore:
     """How a floor scores that reads a part of each row."""
@@ -107,9 +73,9 @@ class PartScore:
 def part_scores(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
     """Train a floor on each part that the task's rows have, and score it. All are resampled together, so that differences are of the same rows."""
     predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
-    for part, reader in PARTS.items():
-        if (selected := reader.select(task, dataset)) is not None:
-            predicted[part] = _predictions(job, reader, *selected)
+    for part in PARTS:
+        if _has_part(task, part):
+            predicted[part] = _predictions(job, part, *_with_part(task, dataset, part))
     rows, recorded = dataset.scored(task).scored, dataset.scored_rows[task.id]
     groups = row_groups(recorded["texts"], np.array(recorded["groups"] or range(len(dataset.scored(task)))))
     points = {part: resampled_scores(task, targets[None], rows, groups)[0] for part, targets in predicted.items()}
@@ -119,17 +85,36 @@ def part_scores(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
     ]
 
 
-def _predictions(job: Job, reader: Reader, task: Task, dataset: Dataset) -> np.ndarray:
+def _has_part(task: Task, part: str) -> bool:
+    """Whether the task's rows have the part. The first text of a choice alone tells nothing."""
+    if part == FIRST:
+        return task.is_pair and task.candidates is None
+    return task.is_pair or part not in (SECOND, OVERLAP)
+
+
+def _with_part(task: Task, dataset: Dataset, part: str) -> tuple[Task, Dataset]:
+    """The task, and a dataset of its rows alone, with the texts of this part."""
+    splits = dataset.splits[task.id]
+    if part in SIDES:
+        side = SIDES[part]
+        task = replace(task, text=[task.text[side]] if task.candidates is None else [], spans=None)
+        texts = {name: split.texts[:, side : side + 1] for name, split in splits.items()}
+        splits = {name: replace(split, texts=texts[name], spans=None) for name, split in splits.items()}
+    return task, replace(dataset, tasks=[task], splits={task.id: splits})
+
+
+def _predictions(job: Job, part: str, task: Task, dataset: Dataset) -> np.ndarray:
     """The targets of the scored rows that a floor predicts, (rows,)."""
     shared = {"suite": job.config.suite, "max_length": job.config.max_length, "cache_dir": job.config.cache_dir}
-    config = load_job({**shared, **reader.settings}).config
+    config = load_job({**shared, **PARTS[part]}).config
     if config.method == "svm" and len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
         config.floor.min_count = 1  # as of topics: no word need stand in two of them
     before = logger.level
     logger.setLevel(max(logger.getEffectiveLevel(), logging.WARNING))  # no remarks of each floor: an audit trains many
     try:
         with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress():
-            method = reader.build(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder), None))
+            floor = LengthFloor if part == LENGTHS else Floor
+            method = floor(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder), None))
             ((_, by_split),) = method.predictions(SEED, Path(folder))
     finally:
         logger.setLevel(before)

@@ -17,8 +17,7 @@ from mtl.tasks.targets import target_kind
 
 
 def size_sections(job: Job, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
-    """The table of rows, lengths in tokens, cut texts and unknown words, and what its columns mean. Raises InputError if the embeddings cannot be
-    loaded."""
+    """The table of rows, lengths in tokens, cut texts and unknown words, and what its columns mean. Raises InputError for bad embeddings."""
     config = job.config
     texts = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
     uncut = TokenizedTexts(texts, job.suite.language, sys.maxsize, Path(config.cache_dir))
@@ -51,8 +50,7 @@ def size_sections(job: Job, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
 
 
 def _unknown_tokens(job: Job, texts: TokenizedTexts, training: np.ndarray) -> np.ndarray:
-    """The number of tokens in each text that the embeddings do not know, int64 (texts,). `training`: the numbers of the texts that a run trains on,
-    int64 (training texts,)."""
+    """The number of tokens in each text that the embeddings do not know, int64 (texts,). `training`: the numbers of the texts of training rows."""
     from mtl.base.device import device_of
     from mtl.embedders.find import find_vectors
 

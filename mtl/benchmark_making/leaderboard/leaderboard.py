@@ -50,16 +50,10 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
 
 
 def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules) -> Verdicts:
-    """Score the submissions in a folder and write the site of the leaderboard.
+    """Score the submissions in a folder and write the site of the leaderboard into `out`, where pages of systems that are no longer there are removed.
 
-    A submission that is refused stops no other one. The same folders give the same bytes.
-
-    Args:
-        gold: a data folder whose files of the split have labels.
-        out: the folder of the site. Pages of systems that are no longer there are removed.
-
-    Raises:
-        InputError: if there is no submission, or no label, if the labels are in the folder of the site, and as `write_files` for that folder.
+    `gold` is a data folder whose files of the split have labels. A submission that is refused stops no other one. The same folders give the same bytes.
+    Raises InputError if there is no submission, or no label, if the labels are in the folder of the site, and as `write_files` for that folder.
     """
     if gold.resolve().is_relative_to(out.resolve()):
         problem = f"{gold} is in the folder of the site, {out}, which is published; name another one"

@@ -63,8 +63,7 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, Labell
 
 
 def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, DataRows]:
-    """The rows of the tasks with a file of the split in the folder, by task id, without labels. Raises InputError if no task has such a file, and for
-    files that cannot be read."""
+    """The rows of the tasks with a file of the split in the folder, by task id. Raises InputError as `read_labelled_rows` does."""
     tasks = {}
     for task in suite.tasks.values():
         if (path := task.path(split, data_dir)) is not None and path.is_file():

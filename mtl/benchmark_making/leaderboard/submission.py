@@ -73,9 +73,8 @@ def _is_day(text: str) -> bool:
 
 
 def read_predictions(folder: Path, suite: Suite, split: str, tasks: Mapping[str, DataRows]) -> dict[str, np.ndarray]:
-    """The predictions in the folder of a submission for the rows of each task that it has, (rows,) by task id, in the order of `tasks`. Raises
-    InputError with the reason of a refusal: for files that are no predictions of the suite, for predictions that do not fit the rows, and for none of
-    these tasks. It says nothing of labels."""
+    """The predictions in the folder of a submission, (rows,) by task id, in the order of `tasks`. Raises InputError, without a word of labels, for
+    files that are no predictions of the suite, for predictions that do not fit the rows, and for none of these tasks."""
     archives = sorted(folder.glob("*.zip"))
     if len(archives) > 1:
         raise InputError(f"has {len(archives)} zips; one submission has one", path=folder)

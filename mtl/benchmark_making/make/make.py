@@ -1,6 +1,5 @@
 """`mtl make`: run a recipe, from its sources to a folder with data, suite file, dropped rows and provenance."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from mtl.base.errors import InputError
@@ -9,7 +8,7 @@ from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.wording import counted
 from mtl.benchmark_making.make.provenance import StepRecord, write_provenance
 from mtl.benchmark_making.make.recipe import TaskRecipe, load_recipe
-from mtl.benchmark_making.make.sources import SourceTable
+from mtl.benchmark_making.make.sources import Sources
 from mtl.benchmark_making.make.table import Table, Work
 from mtl.benchmark_making.make.task_files import write_tasks
 from mtl.data.sample import CORPORA, write_sample
@@ -60,7 +59,7 @@ def _default_sources(recipe: TaskRecipe) -> Path:
     return folder
 
 
-def _run_steps(recipe: TaskRecipe, sources: Mapping[str, SourceTable]) -> tuple[dict[str, Table], list[StepRecord]]:
+def _run_steps(recipe: TaskRecipe, sources: Sources) -> tuple[dict[str, Table], list[StepRecord]]:
     """Do all steps. Returns the tables of the sources and of the steps, by name, and what was done."""
     tables = {name: source.table for name, source in sources.items()}
     records: list[StepRecord] = []

@@ -75,12 +75,8 @@ class PairRows:
         return Table(first.name, names, rows)
 
     def _search(self, work: Work, tables: tuple[Table, Table], same: Numbers, groups: Numbers) -> Pairs:
-        """The pairs, by the numbers of their rows. Raises InputError for too many.
-
-        Args:
-            same: the numbers of the values of `same` in the rows of each table, int64 (rows,).
-            groups: likewise of the rows' groups, which are of rows with one value of `same`.
-        """
+        """The pairs, by the numbers of their rows. `same` and `groups` have the numbers of the values of `same` and of the groups in the rows of each
+        table, int64 (rows,); a group is of rows with one value of `same`. Raises InputError for too many."""
         lefts, rights = (table.texts(column) for table, column in zip(tables, self.texts, strict=True))
         is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
         title, width = f"step {work.number}, pairs", tables[0].width + tables[1].width + 1

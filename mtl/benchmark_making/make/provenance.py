@@ -10,7 +10,7 @@ from typing import Any
 from mtl.base.files import sha256, write_json, write_text
 from mtl.base.version import VERSION
 from mtl.benchmark_making.make.recipe import StepUse, TaskRecipe
-from mtl.benchmark_making.make.sources import SourceTable
+from mtl.benchmark_making.make.sources import Sources
 from mtl.benchmark_making.make.table import Dropped, Origin, SourceRow
 from mtl.benchmark_making.make.task_files import PROVENANCE, WrittenTasks
 from mtl.data.columns import LIST
@@ -45,11 +45,7 @@ class StepRecord:
 
 
 def write_provenance(
-    recipe: TaskRecipe,
-    sources: Mapping[str, SourceTable],
-    records: Sequence[StepRecord],
-    tasks: WrittenTasks,
-    folder: Path,
+    recipe: TaskRecipe, sources: Sources, records: Sequence[StepRecord], tasks: WrittenTasks, folder: Path
 ) -> None:
     """Write dropped.jsonl and then provenance.json, which lists all files that the folder has before it."""
     lines = _dropped_lines(records, sources, tasks.used)
@@ -72,9 +68,7 @@ def write_provenance(
     write_json(folder / PROVENANCE, content)
 
 
-def _dropped_lines(
-    records: Sequence[StepRecord], sources: Mapping[str, SourceTable], used: set[Origin]
-) -> Iterator[dict[str, Any]]:
+def _dropped_lines(records: Sequence[StepRecord], sources: Sources, used: set[Origin]) -> Iterator[dict[str, Any]]:
     """What dropped.jsonl says of each row that a step dropped, and of rows of sources that no step chose for a table of a task. `used`: the
     rows of sources that files of tasks are made of."""
     known = set(used)

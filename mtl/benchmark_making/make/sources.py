@@ -1,5 +1,6 @@
 """The sources of a recipe: data files, which become tables."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,9 @@ class SourceTable(NamedTuple):
     file: str  # as the recipe names it
     table: Table
     sha256: str  # of the file
+
+
+Sources = Mapping[str, SourceTable]  # by table
 
 
 @dataclass

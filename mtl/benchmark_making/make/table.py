@@ -122,8 +122,7 @@ class Work:
         self.dropped.append(Dropped(row, reason))
 
     def added_with(self, rows: int, values: int, option: str | None = None, before: int = 0) -> int:
-        """What `added` becomes if the step makes so many rows, each of so many values, where it took `before` values. Raises InputError for too many;
-        `option` is the one that asks for them."""
+        """What `added` becomes if the step makes so many rows, each of so many values, of `before` values. Raises InputError for too many."""
         added = self.added + max(0, rows * values - before)
         if added > MOST_VALUES:
             most = f"all steps may add {MOST_VALUES:,} values to those of the sources: ask for fewer rows or columns"

@@ -1,6 +1,6 @@
 """The suite file of the tasks that a recipe makes, and their data files, each of which is read back as a run reads it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,7 +93,9 @@ def _write_splits(recipe: TaskRecipe, task: Task, columns: Mapping[str, str], sp
         try:
             read_examples(task, path, True)
         except InputError as error:
-            source = _source_row(error, path.suffix, rows)
+            first = 1 if path.suffix == ".jsonl" else 2  # the line of the first row
+            by_line = path.suffix != ".csv"  # whose rows may have several lines
+            source = f"{rows[error.line - first].origins[0]}: " if error.line and by_line else ""
             raise InputError(f"{source}{error.message}", path=recipe.path, key=f"tasks.{task.id}") from None
     return changed
 
@@ -103,11 +105,3 @@ def _value(row: SourceRow, column: str) -> Value:
     if (value := row.values.get(column)) is None:
         raise row.error(f"nothing stands in column {column!r}, which is to be written; drop such rows before")
     return value
-
-
-def _source_row(error: InputError, suffix: str, rows: Sequence[SourceRow]) -> str:
-    """Where the row comes from at whose line of a written file an error is, as the beginning of a message; empty if no line says which row it is."""
-    if not error.line or suffix == ".csv":  # a row of a csv file may have several lines
-        return ""
-    header_lines = 0 if suffix == ".jsonl" else 1
-    return f"{rows[error.line - 1 - header_lines].origins[0]}: "

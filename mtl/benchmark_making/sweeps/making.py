@@ -31,8 +31,7 @@ def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Cal
         The names of the runs that other processes are making, and which are left to them.
 
     Raises:
-        InputError, DivergedError: as a run does. The error of a finished run is raised at once, that of another run after all runs
-            have ended and the report is written.
+        InputError, DivergedError: as a run does; for a finished run at once, for another one after all runs and the report.
     """
     busy = list[str]()
     try:

@@ -97,8 +97,7 @@ class RayCluster:
 
     @contextmanager
     def _connected(self, units: Sequence[Unit]) -> Iterator[Nodes]:
-        """The nodes of the cluster, to which a connection exists within the block. Raises InputError if there is no cluster, or if its nodes do not
-        have what the units need."""
+        """The nodes of the cluster, connected within the block. Raises InputError for no cluster, or for one that lacks what units need."""
         is_new = not self.ray.is_initialized()
         if is_new:
             address = os.environ.get("RAY_ADDRESS", "")
@@ -161,8 +160,7 @@ def starts_cluster() -> bool:
 
 
 def check_listens(address: str) -> None:
-    """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
-    (auto, local, ray://…) are Ray's to check."""
+    """Raise OSError if nothing listens at an address HOST:PORT, where Ray would log for minutes. Ray checks other forms (auto, ray://…)."""
     if match := re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address):
         host, port = match.groups()
         socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT).close()

@@ -52,16 +52,9 @@ class Sweep:
 
 
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
-    """The sweep of the file with this name or path.
-
-    Args:
-        overrides: settings for every run, which replace those of the file.
-        only: the names of the runs to choose; empty: all.
-
-    Raises:
-        InputError: for every error that can be found before the first run starts: bad settings, runs with the same
-            name, missing data or vectors, folders with another configuration.
-    """
+    """The sweep of the file with this name or path, of all its runs or of those that `only` names. `overrides` are settings for every run, which
+    replace those of the file. Raises InputError for every error that can be found before the first run starts: bad settings, runs with the same
+    name, missing data or vectors, folders with another configuration."""
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
     title, entries, select = _read_sweep_file(path)
     if select is not None and only:
