@@ -65,9 +65,10 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
             raise InputError(problem, key="rows", value=settings.rows)
         rng = np.random.default_rng(settings.seed)
         positions = draw_sample(examples, settings.rows, rng)
-        key["tasks"][task.id] = task_key = _task_key(
-            task, job, [examples[position].line for position in positions], len(examples)
-        )
+        lines, path = [examples[position].line for position in positions], scored_file(task, job.data_dir)
+        file = path.relative_to(job.data_dir).as_posix()
+        task_key = TaskKey(split=task.scored_split, file=file, sha256=sha256(path), whole=len(examples), lines=lines)
+        key["tasks"][task.id] = task_key
         rows = [_row(task, examples[position], rng) for position in rng.permutation(positions)]
         forms[f"{task.id}.html"] = render_form(_form_content(task, job.suite, task_key, rows))
     with new_folder(out) as folder:
@@ -75,13 +76,6 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
             write_text(folder / name, page)
         write_json(folder / KEY, key)
     return [out / name for name in (*forms, KEY)]
-
-
-def _task_key(task: Task, job: Job, lines: list[int], whole: int) -> TaskKey:
-    """What the key says of a sample: rows that begin on these lines, from a file of so many rows as `whole`."""
-    file = scored_file(task, job.data_dir)
-    path = file.relative_to(job.data_dir).as_posix()
-    return TaskKey(split=task.scored_split, file=path, sha256=sha256(file), whole=whole, lines=lines)
 
 
 def _form_content(task: Task, suite: Suite, key: TaskKey, rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -66,8 +66,8 @@ def audit_artefacts(job: Job) -> Audit:
 
 
 def find_artefacts(job: Job) -> list[Artefacts]:
-    """Train floors, and test words, for each task that has its files, texts, training rows and targets to score, single values. Raises InputError for
-    data that cannot be read, and if no task has its files, or none is one that the floors can learn."""
+    """Train floors, and test words, for each task with files, texts, training rows and single targets to score. Raises InputError for bad data, and
+    for no such task."""
     with_files = {task.id for task in present_tasks(job.suite, job.data_dir)}
     present = [task for task in job.tasks if task.id in with_files]
     dataset = load_dataset(job.suite, present or job.tasks, job.data_dir, job.config.held_out)

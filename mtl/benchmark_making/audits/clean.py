@@ -33,10 +33,8 @@ def write_clean(job: Job, out: Path) -> str:
     """Write a copy of the data without rows that leak between splits, its suite file, and a log of the rows that left; return what was done.
 
     Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
-    out of train, only the first of several training rows that are nearly the same stays.
-
-    Raises:
-        InputError: as `find_near` does, for a file that a run cannot read, and for a split that would have no rows left.
+    out of train, only the first of several training rows that are nearly the same stays. Raises InputError as `find_near` does, for a file that a
+    run cannot read, and for a split that would have no rows left.
     """
     check_new_folder(out)
     near_rows = find_near(job)
@@ -95,9 +93,8 @@ def _log_entry(task: str, hit: Near) -> dict[str, Any]:
 
 
 def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Collection[int], layout: Layout) -> None:
-    """Copy a file without some of its rows; all others keep their bytes. `lines` says where the rows of the file begin, as `Record.line`, in their
-    order, and `left_out` which of them are left out. Raises InputError for an unknown suffix, a file that cannot be read, and one whose rows are
-    not lines of it."""
+    """Copy a file without the rows that begin on the lines `left_out`, of those on `lines`; all others keep their bytes. Raises InputError for a file
+    whose rows are not lines of it, or that cannot be read."""
     if form_of(path, layout) in ("json", "parquet") or layout.part or layout.beside or path.suffix.lower() in PACKED:
         problem = "rows can be left out of plain files with a row a line only"
         raise InputError(f"{problem}; write the rows as .jsonl", path=path)

@@ -1,7 +1,4 @@
-"""Findings about the rows of one split: damaged or repeated texts, repeated ids, conflicting or missing targets.
-
-A cell can be damaged by CSV quoting, a spreadsheet, a wrong encoding, escapes, or characters that are not text.
-"""
+"""Findings about the rows of one split: texts that are repeated or damaged, repeated ids, and conflicting or missing targets."""
 
 import html
 import re

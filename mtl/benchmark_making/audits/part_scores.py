@@ -31,9 +31,7 @@ LENGTHS, OVERLAP = "lengths alone", "overlap alone"
 PAIR_SVM = {"method": "svm", "floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]}
 # By part, the settings of the floor that reads it.
 PARTS: dict[str, dict[str, object]] = {
-    EVERYTHING: PAIR_SVM,
-    FIRST: PAIR_SVM,
-    SECOND: PAIR_SVM,
+    **dict.fromkeys((EVERYTHING, FIRST, SECOND), PAIR_SVM),
     LENGTHS: {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]},
     OVERLAP: {"method": "overlap", "floor.features": "pair"},
     CONSTANT: {"method": "constant"},

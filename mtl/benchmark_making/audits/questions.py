@@ -1,7 +1,7 @@
 """Questions of one file that answer each other: analogies whose pairs stand in other questions, and choices whose rows share the candidates."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 
 from mtl.base.wording import counted
@@ -9,15 +9,9 @@ from mtl.benchmark_making.audits.fields import LEAST_REMOVED
 from mtl.benchmark_making.audits.parts import Finding, Key, Part, excerpt, plain
 from mtl.tasks.targets import target_kind
 
-# A choice counts as one with shared candidates if at least half of its rows share their whole list with other rows. Fewer rows
-# change a score less than another seed does.
-SHARED_SHARE = 0.5
-# A list is compared with its rows' answers if it has at most twice as many candidates as rows. In longer lists, the answers of
-# few rows are different by chance.
-MOST_CANDIDATES = 2
-# Of the rows that share their candidates, how many must be the only row with their answer. With as many rows as candidates,
-# 37 % are by chance (1 / e), and with half as many 61 %.
-ALONE_SHARE = 0.9
+SHARED_SHARE = 0.5  # of a choice's rows must share their list of candidates; fewer change a score less than a seed does
+MOST_CANDIDATES = 2  # in a list for each of its rows; in longer ones, the answers of few rows are different by chance
+ALONE_SHARE = 0.9  # of these rows must be the only one with their answer; by chance, 37 % (1 / e) to 61 % are
 
 
 def question_findings(parts: dict[str, Part]) -> list[Finding]:
@@ -39,11 +33,8 @@ def _answered_by_pairs(part: Part) -> Iterator[Finding]:
     for row in part.rows:
         pairs[plain(row.texts[0])][plain(row.texts[1])] += 1
     answers_by_word = {word: [answer for answer, _ in answers.most_common()] for word, answers in pairs.items()}
-    questions, right, right_first = (
-        len(part.rows),
-        0,
-        0,
-    )  # those that the dictionary answers, and those by its most frequent answer
+    questions = len(part.rows)
+    right, right_first = 0, 0  # questions that the dictionary answers, and those by its most frequent answer
     for row in part.rows:
         target, answers = plain(str(row.target)), answers_by_word.get(plain(row.texts[2]), [])
         right += target in answers
@@ -67,7 +58,8 @@ def _shared_candidates(part: Part) -> Iterator[Finding]:
             rows_by_list[tuple(sorted(candidates))].append(number)
     shared = {candidates: numbers for candidates, numbers in rows_by_list.items() if len(numbers) > 1}
     groups = [numbers for candidates, numbers in shared.items() if len(candidates) <= MOST_CANDIDATES * len(numbers)]
-    count, alone = sum(map(len, groups)), sum(_alone(part, numbers) for numbers in groups)
+    rows_by_answer = [Counter(part.answer(part.rows[number]) for number in numbers) for numbers in groups]
+    count, alone = sum(map(len, groups)), sum(rows == 1 for by_answer in rows_by_answer for rows in by_answer.values())
     if count < SHARED_SHARE * len(part.rows) or alone < ALONE_SHARE * count:
         return
     share = part.rows_text(count, "share", "shares")
@@ -76,9 +68,3 @@ def _shared_candidates(part: Part) -> Iterator[Finding]:
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
     where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
     yield part.finding("shared candidates", count, what, meaning, where)
-
-
-def _alone(part: Part, numbers: Sequence[int]) -> int:
-    """How many of these rows of a choice are the only one among them with their right answer."""
-    answers = Counter(part.answer(part.rows[number]) for number in numbers)
-    return sum(count == 1 for count in answers.values())

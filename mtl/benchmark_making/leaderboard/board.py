@@ -1,8 +1,8 @@
 """The board of a leaderboard: the scores of submissions on hidden labels, with intervals and ranks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from mtl.benchmark_making.leaderboard.scoring import LabelledRows, ScoredSubmission
+from mtl.benchmark_making.leaderboard.scoring import LabelledTasks, ScoredSubmission
 from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family
 from mtl.reports.pair_tests import pair_tests
 from mtl.stats.comparison import Sample, estimate
@@ -19,21 +19,19 @@ SYSTEMS_NOTE = (
 NOT_STATED = "not stated"
 
 
-def leaderboard(
-    suite: Suite, labelled: Mapping[str, LabelledRows], scored: Sequence[ScoredSubmission], split: str
-) -> Leaderboard:
-    """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before. `labelled`:
-    by task id, the rows that scores are computed on."""
+def leaderboard(suite: Suite, tasks: LabelledTasks, scored: Sequence[ScoredSubmission], split: str) -> Leaderboard:
+    """The leaderboard of submissions, with scores and intervals as the suite shows them, and the ranks that they have before they are rounded."""
     rows = by_family(_row(suite, submission, split) for submission in scored)
     marks = [
         f"{suite.shown.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
         "A system without one of these has no average."
     ]
-    if unlabelled := [id for id in suite.averaged if id not in labelled]:
+    if unlabelled := [id for id in suite.averaged if id not in tasks]:
         marks.append(f"* AVG is without {', '.join(unlabelled)}, which have no labels here.")
     columns = {AVERAGE: Column("AVG", "mean")}
-    for id, task in ((id, task_rows.task) for id, task_rows in labelled.items()):
+    for id, labelled in tasks.items():
         if any(id in row.scores for row in rows):
+            task = labelled.task
             columns[id] = Column(task.title, metric_named(task.metric).title, task.metric, id, id in suite.averaged)
     title, scale, tests = f"{suite.title}, {split}", suite.shown, PairTests(ranks=pair_tests(rows).ranks)
     facts = [SYSTEMS_NOTE]

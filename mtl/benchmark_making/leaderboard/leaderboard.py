@@ -50,10 +50,10 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
 
 
 def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules) -> Verdicts:
-    """Score the submissions in a folder and write the site of the leaderboard into `out`, where pages of systems that are no longer there are removed.
+    """Score the submissions in a folder and write the site of the leaderboard into `out`; pages of systems that are no longer there are removed.
 
-    `gold` is a data folder whose files of the split have labels. A submission that is refused stops no other one. The same folders give the same bytes.
-    Raises InputError if there is no submission, or no label, if the labels are in the folder of the site, and as `write_files` for that folder.
+    `gold` is a data folder whose files of the split have labels. A submission that is refused stops no other one; the same folders give the same
+    bytes. Raises InputError for no submission or label, for labels in the folder of the site, and as `write_files` does for that folder.
     """
     if gold.resolve().is_relative_to(out.resolve()):
         problem = f"{gold} is in the folder of the site, {out}, which is published; name another one"
@@ -105,8 +105,8 @@ def _judging(path: Path, verdicts: Verdicts, hidden: Sequence[Path]) -> Iterator
 
 
 def _reason(error: Exception, hidden: Sequence[Path]) -> str:
-    """Why a submission is refused, for everybody to read: a short line, without the paths of `hidden` folders. Of an error that mtl does not
-    expect only its name, since its text may show a label."""
+    """Why a submission is refused, in a short line without the paths of `hidden` folders. The text of an unexpected error is not in it: it may show a
+    label."""
     text = str(error)
     if not isinstance(error, InputError):
         logger.debug("a submission is refused", exc_info=error)

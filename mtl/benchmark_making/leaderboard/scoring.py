@@ -45,6 +45,9 @@ class LabelledRows:
         return {groups.rows: resampled_scores(self.task, predictions[None], self.rows, groups)[0]}
 
 
+LabelledTasks = Mapping[str, LabelledRows]  # by task id
+
+
 def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, LabelledRows]:
     """The rows of the tasks with labels in the folder, by task id. `gold`: a data folder whose files of the split have the target column; a test file
     may also be called test.tsv. Raises InputError if no task has labels, and for files that cannot be read."""
@@ -90,9 +93,7 @@ class ScoredSubmission:
     samples: Mapping[str, Sample]
 
 
-def score_submission(
-    folder: Path, system: Entrant, suite: Suite, split: str, tasks: Mapping[str, LabelledRows]
-) -> ScoredSubmission:
+def score_submission(folder: Path, system: Entrant, suite: Suite, split: str, tasks: LabelledTasks) -> ScoredSubmission:
     """A submission with its scores on the labelled rows. Raises InputError as `read_predictions`; it says nothing of labels."""
     predicted = read_predictions(folder, suite, split, {id: labelled.data for id, labelled in tasks.items()})
     samples = {id: tasks[id].sample(predictions) for id, predictions in predicted.items()}

@@ -12,7 +12,7 @@ from typing import Any
 
 from mtl.base.wording import MISSING
 from mtl.benchmark_making.leaderboard.board import NOT_STATED, leaderboard, rounded
-from mtl.benchmark_making.leaderboard.scoring import LabelledRows, ScoredSubmission
+from mtl.benchmark_making.leaderboard.scoring import LabelledTasks, ScoredSubmission
 from mtl.reports.board import Leaderboard, Row, cost_cell
 from mtl.reports.document import document
 from mtl.reports.markdown import rank_text
@@ -31,15 +31,11 @@ class Entry:
 
 
 def site_files(
-    suite: Suite,
-    labelled: Mapping[str, LabelledRows],
-    scored: Sequence[ScoredSubmission],
-    split: str,
-    refused: Mapping[str, str],
+    suite: Suite, tasks: LabelledTasks, scored: Sequence[ScoredSubmission], split: str, refused: Mapping[str, str]
 ) -> dict[str, str]:
     """The files of the site, by their path in it. `refused` says why a submission is not on the board, by its name."""
     by_name = sorted(scored, key=lambda submission: submission.name)
-    board = leaderboard(suite, labelled, by_name, split)
+    board = leaderboard(suite, tasks, by_name, split)
     entries = _entries(board, by_name)
     pages = {f"systems/{entry.row.name}.html": _system_page(board, entry) for entry in entries}
     index = render_page(document([board], "", "", title=f"{suite.title} leaderboard"))

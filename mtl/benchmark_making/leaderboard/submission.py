@@ -44,8 +44,7 @@ def find_submissions(folder: Path) -> list[Path]:
 
 
 def read_entrant(folder: Path) -> Entrant:
-    """What system.yaml in the folder of a submission says; nothing if there is none. Raises InputError with the reason of a refusal: for the name of
-    its folder, for links in it, and for a bad system.yaml."""
+    """What system.yaml in the folder of a submission says; nothing if there is none. Raises InputError for a bad name, links and a bad file."""
     if folder.is_symlink() or not FOLDER_NAME.fullmatch(folder.name):
         raise InputError("must be a folder whose name has only letters, digits, '.', '_', '+' and '-'", path=folder)
     check_plain_folder(folder)

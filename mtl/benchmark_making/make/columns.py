@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from mtl.benchmark_making.make.ranges import Range, check_range, is_within
-from mtl.benchmark_making.make.table import TAGS, TOKENS, Table, Work
+from mtl.benchmark_making.make.table import TAGS, TOKENS, Range, Table, Work, check_range, is_within
 from mtl.data.columns import LIST
 
 TYPES, ENTITIES = f"types{LIST}", f"entities{LIST}"

@@ -127,8 +127,8 @@ def _section(content: Any, key: str) -> dict[str, Any]:
 
 
 def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | None) -> StepUse:
-    """The step at this position of a recipe, from 1, with its options checked: what is left of its keys. `known` are the tables that there are before
-    it; it takes `last` if it names none, unless there are several. Raises InputError."""
+    """The step at this position of a recipe, from 1, out of its keys. It takes one of the `known` tables: the `last` one if it names none. Raises
+    InputError."""
     name = str(keys.pop("step", None))
     if name not in STEPS:
         raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE, PART
-from mtl.benchmark_making.make.ranges import Range, check_range, is_within
-from mtl.benchmark_making.make.table import SourceRow, Table, Work
+from mtl.benchmark_making.make.table import Range, SourceRow, Table, Work, check_range, is_within
 from mtl.benchmark_making.similarity import near_duplicates
 from mtl.data.columns import LIST
 
@@ -17,10 +16,8 @@ class Keep:
     """Keep rows by a column's values, or by the length of its text."""
 
     column: str  # the column that is looked at
-    values: list[str] | None = None  # keep rows with one of these values; of a column of lists, rows with at least one
-    # of them
-    words: Range | None = None  # keep rows whose text has so many words, from the smallest to the largest number. Words
-    # stand between white space and have a letter or a digit
+    values: list[str] | None = None  # keep rows with one of these values; of lists, rows with at least one of them
+    words: Range | None = None  # keep rows with so many words, at least and at most; a word has a letter or a digit
 
     def check(self) -> None:
         if (self.values is None) == (self.words is None):
@@ -48,8 +45,7 @@ class Duplicates:
     """Of rows with the same texts, or nearly the same, keep the first."""
 
     columns: list[str]  # rows are the same if the texts of all these columns are, but for case and white space
-    near: Annotated[float, PART] | None = None  # also drop rows whose sets of character 5-grams have at least this
-    # share in common (Jaccard)
+    near: Annotated[float, PART] | None = None  # also drop rows with this share of their 5-grams in common (Jaccard)
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "columns", *self.columns, lists=False)

@@ -42,9 +42,8 @@ class RecipeSource:
             raise InputError(problem, key="reading")
 
     def read(self, name: str, data_dir: Path) -> SourceTable:
-        """The rows of the source with all of its columns, those of lists included, as a table with this name. A row may lack values. A sentence of a
-        file of tokens whose text no comment says has its tokens with spaces between them as its text. Raises InputError as
-        `mtl.data.records.read_records` does, and for a link that leads out of the data folder."""
+        """The rows of the source with all of its columns, those of lists included, as a table with this name. A row may lack values; a sentence whose
+        text no comment says has its tokens with spaces between them. Raises InputError as `read_records` does, and for a link out of the folder."""
         file, _, part = self.file.partition(PART)
         path, layout = inside(data_dir, file), Layout(self.header, self.reading or Reading(), part or None)
         columns = column_names(path, layout)

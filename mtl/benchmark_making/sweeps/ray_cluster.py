@@ -35,8 +35,8 @@ ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
 class RayCluster:
     """`mtl.jobs.engines.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
 
-    A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors
-    and runs must be in a file system that all nodes share, under the same paths.
+    A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors and runs
+    must be in a file system that all nodes share, under the same paths.
     """
 
     def __init__(self) -> None:
@@ -146,10 +146,9 @@ class RayCluster:
                 raise error.cause from None
             raise
         except errors.RayError as error:
-            problem = (
-                f"its process or the cluster was lost: {error_line(error)}; if memory ran out, set resources.memory="
-            )
-            raise InputError(f"engine=ray: {name}: {problem}; run the same command again to continue") from None
+            lost = f"its process or the cluster was lost: {error_line(error)}"
+            remedy = "if memory ran out, set resources.memory=; run the same command again to continue"
+            raise InputError(f"engine=ray: {name}: {lost}; {remedy}") from None
 
 
 def starts_cluster() -> bool:

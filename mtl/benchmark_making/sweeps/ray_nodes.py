@@ -12,10 +12,8 @@ from mtl.base.wording import format_bytes
 from mtl.jobs.engines import Needs, Unit
 
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
-LOOKS, LOOK_AGAIN = (
-    10,
-    0.5,
-)  # at a folder, and the seconds between two of them: a network file system may show a new file late
+LOOKS = 10  # at a folder, since a network file system may show a new file late
+LOOK_AGAIN = 0.5  # seconds between two of them
 LONGEST_ERROR = 300  # characters of an error of Ray in a message
 
 Description = dict[str, str | None]  # of a node: what it reads in the folder of the results, and its versions
