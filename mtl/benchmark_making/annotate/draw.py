@@ -36,8 +36,7 @@ class SampleSettings:
 
     task: list[str]  # the ids of the tasks
     rows: Annotated[int, Meta(ge=2, le=5000)] = 50  # of each task
-    # Of the draw, and of the order in which rows and their candidates are shown.
-    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # of the draw, and of the order of rows and candidates in the form
 
 
 def read_sample_settings(settings: Mapping[str, Any]) -> SampleSettings:
@@ -80,19 +79,11 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
 
 def _form_content(task: Task, suite: Suite, key: TaskKey, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """What the form of a sample shows, as form.js reads it."""
-    return {
-        "suite": suite.title,
-        "sample": sample_id(suite.name, task.id, key),
-        "language": suite.language,
-        "task": task.id,
-        "title": task.title,
-        "kind": first_kind(task.kind),
-        "labels": task.labels,
-        "range": task.range,
-        "columns": task.text,
-        "instructions": (task.instructions or _instructions(task)).strip(),
-        "rows": rows,
-    }
+    sample = sample_id(suite.name, task.id, key)
+    about = {"suite": suite.title, "sample": sample, "language": suite.language, "task": task.id, "title": task.title}
+    answer = {"kind": first_kind(task.kind), "labels": task.labels, "range": task.range}
+    instructions = (task.instructions or _instructions(task)).strip()
+    return {**about, **answer, "columns": task.text, "instructions": instructions, "rows": rows}
 
 
 def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:

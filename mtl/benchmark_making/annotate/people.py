@@ -1,7 +1,5 @@
-"""Runs of what people answered: one of each person, and one of their majority, scored on the rows of the sample alone.
-
-The files that people export from forms are not trusted.
-"""
+"""Runs of what people answered: one of each person, and one of their majority, scored on the rows of the sample alone. The files that people export
+from forms are not trusted."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

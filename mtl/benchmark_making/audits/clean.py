@@ -25,8 +25,7 @@ from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Layout
 
 REMOVED = "removed.jsonl"
-# Keys of a suite and a task that are not for a copy: they describe the files as they were, or what is handed in.
-OUTDATED = {"generated", "source", "hub", "checksums", "submission"}
+OUTDATED = {"generated", "source", "hub", "checksums", "submission"}  # on the files as they were, or on handing in
 
 
 def write_clean(job: Job, out: Path) -> str:
@@ -69,8 +68,8 @@ def _leaves(hit: Near, files: TaskFiles) -> bool:
 
 def _what_left(parts: Sequence[Part], removed: Mapping[str, Collection[int]]) -> str:
     """How many rows of each file leave, and why. `removed`: by file, where they begin."""
-    counts = [(len(removed[part.file]), part) for part in parts if removed[part.file]]
-    shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts]
+    counts = [(len(removed.get(part.file, ())), part) for part in parts]
+    shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts if count]
     grams = f"{SHARE:g} or more of their character {NGRAM_SIZE}-grams"
     return f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
 

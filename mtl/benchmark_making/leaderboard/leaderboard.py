@@ -1,7 +1,5 @@
-"""`mtl leaderboard`: checks the submissions in a folder, scores them on hidden labels, and writes a static site.
-
-The labels stay hidden: messages are about the submissions alone, scores are rounded as the suite shows them, and nothing says which rows are right.
-"""
+"""`mtl leaderboard`: checks the submissions in a folder, scores them on hidden labels, and writes a static site. Messages are about the submissions
+alone, scores are rounded as the suite shows them, and nothing says which rows are right."""
 
 import logging
 import os
@@ -27,8 +25,7 @@ from mtl.tasks.suite import Suite
 
 logger = logging.getLogger("mtl")
 
-# By the name of a submission, why it is refused; an empty text if it is not.
-Verdicts = dict[str, str]
+Verdicts = dict[str, str]  # by the name of a submission, why it is refused; an empty text if it is not
 
 
 @dataclass(frozen=True)

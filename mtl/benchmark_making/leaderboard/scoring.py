@@ -89,8 +89,7 @@ class ScoredSubmission:
     name: str
     system: Entrant
     digest: str  # SHA-256 of its predictions, equal for submissions with the same ones in whatever form
-    # Its scores and what tests resample, by task id, and by AVERAGE if it has every averaged task that the labels are of.
-    samples: Mapping[str, Sample]
+    samples: Mapping[str, Sample]  # by task id, and by AVERAGE if it has every averaged task that the labels are of
 
 
 def score_submission(folder: Path, system: Entrant, suite: Suite, split: str, tasks: LabelledTasks) -> ScoredSubmission:

@@ -1,7 +1,5 @@
-"""The site of a leaderboard: the board with intervals and ranks, the same as JSON, and a page for each system.
-
-All texts of submissions are shown as text. No file names a time at which it was made, so that the same submissions give the same bytes.
-"""
+"""The site of a leaderboard: the board with intervals and ranks, the same as JSON, and a page for each system. Texts of submissions are shown as
+text, and no file names a time at which it was made, so that the same submissions give the same bytes."""
 
 import html
 import json

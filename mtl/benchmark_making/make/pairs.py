@@ -32,10 +32,9 @@ class PairRows:
     groups: list[str]  # the columns of both tables that say which group a row is in, as the article of a summary
     scope: Literal["within", "across"]  # within (pairs of rows of one group) or across (of two groups)
     same: str | None = None  # a column of both tables, as split: only rows with the same value are compared
-    order: Literal["most_similar", "least_similar"] = "most_similar"  # most_similar or least_similar; which rows of the
-    # second table are taken for a row of the first. Across groups, only most_similar
-    most: Annotated[int, AT_LEAST_ONE] | None = None  # how many rows of the second table are taken for each row of the
-    # first; within groups, all by default
+    order: Literal["most_similar", "least_similar"] = "most_similar"  # of the rows of the second table, which are
+    # taken for a row of the first; across groups, only most_similar
+    most: Annotated[int, AT_LEAST_ONE] | None = None  # pairs per row of the first table; within groups, all by default
     at_least: float = 0.0  # the smallest similarity of a pair (τ)
     one_per_groups: bool = False  # of all pairs of the same two groups, in either order, keep the most similar one
 
@@ -141,8 +140,7 @@ class Cut:
 
     column: str  # the column of texts that are cut
     like: str  # the column of the texts that they are compared with
-    penalty: Annotated[float, Meta(ge=1, le=10)] = 1.2  # the similarity is divided by it once for each sentence of the
-    # run (KLEJ, section 3.5: 1.2)
+    penalty: Annotated[float, Meta(ge=1, le=10)] = 1.2  # divides the similarity once per sentence (KLEJ, section 3.5)
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "column", self.column, lists=False)

@@ -34,8 +34,7 @@ STEPS: dict[str, type[Any]] = {
     "split": splitting.SplitRows,
 }
 
-# How many tables a step takes, for steps that do not take one; None: two or more.
-TABLES = {"stack": None, "pairs": 2}
+TABLES = {"stack": None, "pairs": 2}  # how many a step takes, where it does not take one; None: two or more
 
 
 @dataclass
@@ -69,8 +68,7 @@ class TaskFiles:
     """What the files of a task hold, and in which format."""
 
     table: str  # its rows; their column `split` says which file each of them is in
-    # By column of the file, the table's column; default: those that the task names, under the same names.
-    columns: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)  # by column, the table's; default: those that the task names
     format: Literal["csv", "jsonl", "tsv"] = "tsv"  # the bytes of a parquet file depend on the version of pyarrow
 
 
