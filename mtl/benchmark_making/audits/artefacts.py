@@ -37,8 +37,7 @@ MOST_WORDS = 5  # that are named for each task
 LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
 SURE_SHARE = 0.1  # of the same, which the lower end of the interval must reach
 NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
-# What would mend what a part alone gives away, with the step of a recipe (`mtl make`) that does it.
-REMEDIES = {
+REMEDIES = {  # for what a part alone gives away, with the step of a recipe (`mtl make`) that does it
     LENGTHS: "cut or choose texts so that texts of every length have every target (steps cut and keep)",
     OVERLAP: "add pairs of similar texts with other targets than such pairs have, and of dissimilar ones (step pairs)",
 }

@@ -44,8 +44,8 @@ def audit_near(job: Job) -> Audit:
         for number, split in enumerate(SPLITS, start=1):
             if split in files.files:
                 cells = [str(counts[split, source]) for source in SPLITS[:number]]  # later splits repeat these rows
-                empty = [""] * (len(SPLITS) - number)
-                table.append([files.task.id, split, str(len(files.files[split].rows)), *cells, *empty])
+                cells += [""] * (len(SPLITS) - number)
+                table.append([files.task.id, split, str(len(files.files[split].rows)), *cells])
     sections = [
         f"## {inert(job.suite.title)}: near duplicates",
         markdown_table(table, left=2),

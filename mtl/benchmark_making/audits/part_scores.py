@@ -29,8 +29,7 @@ FIRST, SECOND = "first text alone", "second text alone"  # of a choice, the seco
 SIDES = {FIRST: 0, SECOND: 1}  # the column of the text
 LENGTHS, OVERLAP = "lengths alone", "overlap alone"
 PAIR_SVM = {"method": "svm", "floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]}
-# By part, the settings of the floor that reads it.
-PARTS: dict[str, dict[str, object]] = {
+PARTS: dict[str, dict[str, object]] = {  # by part, the settings of the floor that reads it
     **dict.fromkeys((EVERYTHING, FIRST, SECOND), PAIR_SVM),
     LENGTHS: {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]},
     OVERLAP: {"method": "overlap", "floor.features": "pair"},

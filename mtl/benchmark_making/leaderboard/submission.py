@@ -21,8 +21,7 @@ from mtl.tasks.suite import Suite
 ABOUT = "system.yaml"
 LONGEST = 300  # characters of a value in system.yaml, and of the reason for a refusal
 FOLDER_NAME = re.compile(r"[A-Za-z0-9_+-][A-Za-z0-9_.+-]{0,99}")
-# Files that may stand beside predictions.
-DOCUMENTS = re.compile(r"[^/]*\.(json|md|txt|yaml|yml)|(README|LICENSE)[^/]*", re.IGNORECASE)
+DOCUMENTS = re.compile(r"[^/]*\.(json|md|txt|yaml|yml)|(README|LICENSE)[^/]*", re.IGNORECASE)  # beside predictions
 
 
 @dataclass

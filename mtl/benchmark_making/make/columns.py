@@ -73,10 +73,8 @@ class Map:
     """Rename or merge the values of a column."""
 
     column: str  # the column whose values are replaced
-    values: dict[str, str] = field(default_factory=dict)  # by old value, the new one; several old values may have the
-    # same new one
-    others: Literal["error", "keep", "drop"] = "error"  # what happens to rows with another value: error, keep
-    # (unchanged) or drop
+    values: dict[str, str] = field(default_factory=dict)  # by old value, the new one; several may have the same one
+    others: Literal["error", "keep", "drop"] = "error"  # for rows with another value; keep leaves them unchanged
     into: str | None = None  # the column that gets the new values; `column` itself without it
 
     def run(self, work: Work, table: Table) -> Table:

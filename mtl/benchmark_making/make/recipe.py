@@ -14,8 +14,7 @@ from mtl.benchmark_making.make.sources import RecipeSource
 from mtl.tasks.suite import Suite, suite_from
 from mtl.tasks.task import SPLITS
 
-# The steps by name, in the order of docs/how-to/making-tasks.md.
-STEPS: dict[str, type[Any]] = {
+STEPS: dict[str, type[Any]] = {  # by name, in the order of docs/how-to/making-tasks.md
     "keep": rows.Keep,
     "duplicates": rows.Duplicates,
     "sample": rows.SampleRows,

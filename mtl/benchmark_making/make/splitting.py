@@ -42,7 +42,11 @@ class SplitRows:
             work.check_columns(table, "keys", *keys)
         if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
             raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
-        strata, asked = self._strata(work, table), self._asked(work, len(table.rows))
+        strata = [""] * len(table.rows)
+        if self.stratify is not None:
+            work.check_columns(table, "stratify", self.stratify, lists=False)
+            strata = table.texts(self.stratify)
+        asked = self._asked(work, len(table.rows))
         groups = _groups(table.rows, keys)
         order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
         largest = len(order[0])
@@ -58,13 +62,6 @@ class SplitRows:
         reasons = ["beyond the rows asked for" if name == REST else None for name in splits]
         divided = [row.with_values(**{SPLIT: name}) for row, name in zip(table.rows, splits, strict=True)]
         return table.with_rows(work.chosen(divided, reasons), SPLIT)
-
-    def _strata(self, work: Work, table: Table) -> list[str]:
-        """The stratum of each row: its value in the column `stratify`, or the same one for all."""
-        if self.stratify is None:
-            return [""] * len(table.rows)
-        work.check_columns(table, "stratify", self.stratify, lists=False)
-        return table.texts(self.stratify)
 
     def _asked(self, work: Work, total: int) -> dict[str, int]:
         """By split, its number of rows of this total, and that of REST if rows are left. Raises InputError for a share of no row."""
