@@ -86,7 +86,7 @@ def _near(parts: Mapping[str, Part]) -> list[Near]:
             if text.strip():
                 with_text[part.split, number].append(row)
     similar = _similar_texts(list(numbers))
-    near = []
+    near = list[Near]()
     for part, row, number in rows:
         for source in sources:
             matches = (

@@ -1,7 +1,7 @@
 """The scores of floors that read a part of each row: one text of a pair, how long texts are, or what two texts have in common."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,7 +29,7 @@ FIRST, SECOND = "first text alone", "second text alone"  # of a choice, the seco
 SIDES = {FIRST: 0, SECOND: 1}  # the column of the text
 LENGTHS, OVERLAP = "lengths alone", "overlap alone"
 PAIR_SVM = {"method": "svm", "floor.features": "pair", "floor.choice": "candidates", "floor.grid.C": [0.1, 1.0]}
-PARTS: dict[str, dict[str, object]] = {  # by part, the settings of the floor that reads it
+PARTS: Mapping[str, Mapping[str, object]] = {  # by part, the settings of the floor that reads it
     **dict.fromkeys((EVERYTHING, FIRST, SECOND), PAIR_SVM),
     LENGTHS: {"method": "static", "floor.features": "pair", "floor.grid.alpha": [1.0]},
     OVERLAP: {"method": "overlap", "floor.features": "pair"},
