@@ -63,8 +63,7 @@ class Search:
     select: Select
     runs: list[Job]  # with all of their seeds
     folder: Path  # of the result
-    # By task id, the runs that are left to choose from; when all `rungs` are made, the best one.
-    candidates: dict[str, list[Job]] = field(init=False)
+    candidates: dict[str, list[Job]] = field(init=False)  # by task, the runs left; when all `rungs` are made, the best
     settings: int = field(init=False)  # the most runs that a task has to choose from at first
 
     def __post_init__(self) -> None:
