@@ -22,7 +22,7 @@ from mtl.data.files import text_lines
 from mtl.data.text import UNKNOWN, Vocabulary, moses
 from mtl.embedders.new_words import WordReader
 from mtl.methods.lstm.trained import TrainedLstm
-from mtl.runs.summary import read_summary
+from mtl.runs.records import read_summary
 from mtl.runs.table import render
 from mtl.vectors.encoders.run import RunEncoder, RunSettings, open_run
 
