@@ -13,7 +13,8 @@ import numpy as np
 
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import Sample, compare, counted_with_rows, estimate, mean_over_tasks
-from mtl.stats.families import family_tests, with_holm
+from mtl.stats.families import family_tests
+from mtl.stats.holm import with_holm
 from mtl.stats.resampling import resampled_scores, row_groups
 
 LEFT_OUT = "wnli"

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from mtl.base.display import Advanced, Ended, show
+from mtl.base.display import show
+from mtl.base.events import Advanced, Ended
 
 EVENT_EVERY = 0.1  # seconds between two events of one operation
 

@@ -12,6 +12,16 @@ def format_bytes(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size > 999e6 else f"{math.ceil(size / 1e6)} MB"
 
 
+def format_duration(seconds: float) -> str:
+    """Seconds with units: 42 s, 3 min 05 s, 2 h 10 min."""
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60:02d} s"
+    return f"{rounded // 3600} h {rounded % 3600 // 60:02d} min"
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: 1 run, 2 runs."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, cast
 
-from mtl.base.display import Detail, RunBegun, Scored, show, shown_run
+from mtl.base.display import show, shown_run
 from mtl.base.errors import InputError, resources_as_input
+from mtl.base.events import Detail, RunBegun, Scored
 from mtl.base.files import write_json, write_text
 from mtl.base.settings.layers import differences, find_suite, flatten_config
 from mtl.base.settings.schema import PAPER

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from mtl.base.clock import format_duration
-from mtl.base.wording import MISSING, format_bytes
+from mtl.base.wording import MISSING, format_bytes, format_duration
 from mtl.runs.finished import FinishedRun
 from mtl.stats.comparison import PairTest, Sample
 from mtl.tasks.scale import Scale
@@ -135,6 +134,10 @@ class Row:
         published data, ‡ where the encoder has seen training rows of it, § where it is scored on other examples than the other runs, ¶ where
         the examples that score it chose its setting."""
         return self.marks.get(column, "")
+
+    def is_apart(self, column: str) -> bool:
+        """Whether a task, or any task of a mean, is scored on other examples than those of the other runs."""
+        return "§" in self.mark(column)
 
     def split_of(self, column: str) -> str:
         """The split that a task's score is on, or the splits of a mean."""

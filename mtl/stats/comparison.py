@@ -93,7 +93,7 @@ class PairTest:
     low: float
     high: float
     p: float | None  # None if either run has fewer than three seeds
-    p_holm: float | None = None  # p with Holm's correction; None until `mtl.stats.families.with_holm` has set it
+    p_holm: float | None = None  # p with Holm's correction; None until `mtl.stats.holm.with_holm` has set it
 
     @property
     def verdict(self) -> str:

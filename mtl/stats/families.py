@@ -1,28 +1,22 @@
-"""Tests of every two runs on every column at once, and the ranks that they leave open: the probability of even one false verdict is at most 5 %.
+"""Tests of every two runs on every column at once, which are one family.
 
-Holm's correction (1979) reads small p-values alone, and the seeds of two runs cannot give them. So it reads the tails, which take from the family
-what the seeds of one run cannot say; docs/explanation/intervals-and-tests.md says how and why. A verdict holds if it is one at 5 % alone and its
-tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false verdict."""
+Holm's correction (`mtl.stats.holm`) reads small p-values alone, and the seeds of two runs cannot give them. So it reads the tails, which take from
+the family what the seeds of one run cannot say; docs/explanation/intervals-and-tests.md says how and why. A verdict holds if it is one at 5 % alone
+and its tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false verdict."""
 
-from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from scipy.special import gammainccinv, gammaincinv, ndtr, stdtr
 
-from mtl.stats.comparison import LEVEL, NEGLIGIBLE, PairTest, Sample, bessel, total_variance
+from mtl.stats.comparison import NEGLIGIBLE, Sample, bessel, total_variance
+from mtl.stats.seed_parts import Column, Run, SeedParts, seed_parts
 
-PRIOR_FREEDOM = 8.0  # with 16, runs with unlike spreads and numbers of seeds have false verdicts in 6 % of the families
 NODES = 48  # the points at which the mean over χ² is computed
 RARE = 1e-12  # the probability of a χ² beyond the nodes, on each side; no smaller p is computed
 BLOCK = 2**16  # the most values that are computed at once
-
-Key = TypeVar("Key", bound=Hashable)
-Run = TypeVar("Run", bound=Hashable)
-Column = TypeVar("Column", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,74 +69,11 @@ class ColumnTests:
     tail: np.ndarray  # the p-value for Holm's correction
 
 
-@dataclass(frozen=True, eq=False)
-class SeedParts:
-    """What seeds add to the variance of each run's mean on one column, each array (runs,)."""
-
-    seeds: np.ndarray  # their number n
-    variance: np.ndarray  # S² / n as the family estimates it; 0 for a run without a variance over seeds
-    counted: np.ndarray  # I, the part of it that the variance over rows includes
-    freedom: np.ndarray  # the degrees of freedom of S²; infinite for a run without a variance over seeds
-
-    def of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs). The degrees of freedom are the
-        fewer ones: a variance of the other run that is known better does not make this one's known."""
-        freedom = np.minimum(self.freedom[:, None], self.freedom)
-        return self.variance[:, None] + self.variance, freedom, self.counted[:, None] + self.counted
-
-
 def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:
     """The tests of every two runs of each column, which are one family. The samples of a column's runs are all on the same rows, and all have a
     verdict (`Sample.is_tested`)."""
     parts = seed_parts(columns)
     return {column: _column_tests(list(samples.values()), parts[column]) for column, samples in columns.items()}
-
-
-def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, SeedParts]:
-    """The variance over seeds of each run on each column, as the family estimates it."""
-    priors = {column: _priors(list(by_run.values())) for column, by_run in columns.items()}
-    # Summed over columns, S² of the run and what the other runs let expect, both relative to the column's median.
-    observed: dict[Run, float] = defaultdict(float)
-    expected: dict[Run, float] = defaultdict(float)
-    for column, by_run in columns.items():
-        scale = float(np.median([sample.variance for sample in by_run.values() if sample.varies] or [0.0])) or 1.0
-        for (run, sample), variance, prior in zip(by_run.items(), *priors[column], strict=True):
-            if prior:
-                observed[run] += sample.variance / scale
-                expected[run] += float(variance) / scale
-    parts = {}
-    for column, by_run in columns.items():
-        samples = by_run.values()
-        variance, prior = priors[column]
-        factors = [max(1.0, observed[run] / expected[run]) if expected[run] else 1.0 for run in by_run]
-        seeds = np.array([len(sample.by_seed) for sample in samples])
-        varies = np.array([sample.varies for sample in samples])
-        alone = np.array([sample.variance for sample in samples])
-        # The more a run's S² exceeds the others', the less they say about it.
-        share = np.divide(variance, alone, out=np.ones_like(alone), where=alone > variance)
-        parts[column] = SeedParts(
-            seeds,
-            np.where(varies, np.maximum(alone, variance * factors) / seeds, 0.0),
-            np.where(varies, [sample.counted_with_rows for sample in samples], 0.0),
-            np.where(varies, prior * share + seeds - 1, np.inf),
-        )
-    return parts
-
-
-def _priors(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """For each run, the variance that the other runs' seeds let expect of its own, and the degrees of freedom of this prior, both (runs,); 0 without
-    others. Runs differ in the errors of single seeds, which resamples tell. The rest of S², by which some seeds are better on all rows, is pooled."""
-    freedom = np.array([(len(sample.by_seed) - 1) * sample.varies for sample in samples], dtype=np.float64)
-    errors = np.array([len(sample.by_seed) * sample.counted_with_rows for sample in samples])
-    skill = freedom * ([sample.variance for sample in samples] - errors)
-    # For each run, the sums over all other runs.
-    others_freedom = freedom.sum() - freedom
-    others_count = np.count_nonzero(freedom) - (freedom > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.maximum(0.0, (skill.sum() - skill) / others_freedom) + errors
-        prior = 1 / (1 / PRIOR_FREEDOM + 1 / (PRIOR_FREEDOM * others_count) + 1 / others_freedom)
-    has_prior = (freedom > 0) & (others_freedom > 0)
-    return np.where(has_prior, variance, 0.0), np.where(has_prior, prior, 0.0)
 
 
 def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
@@ -196,48 +127,3 @@ def _p_alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray
         freedom = np.where(spread > 0, variance**2 / spread, 1.0)
         p = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
     return np.where(variance > 0, p, 0.0)
-
-
-def with_holm(
-    tests: Mapping[Key, PairTest], tails: Mapping[Key, float], family: np.ndarray | None = None
-) -> dict[Key, PairTest]:
-    """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %. The
-    corrected p is never below that of the test alone. `tails` has the tail of each test that has a p (`ColumnTests.tail`), `family` those
-    of all tests that the correction is for, where these are more."""
-    ordered = np.sort(np.array(list(tails.values())) if family is None else family)
-    corrected = _stepped_down(ordered)
-    holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
-    with_p = {key: replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items() if test.p is not None}
-    return {key: with_p.get(key, test) for key, test in tests.items()}
-
-
-def all_tails(family: Mapping[Column, ColumnTests]) -> np.ndarray:
-    """The tails of every two runs of all columns, (tests,)."""
-    tails = [tests.tail[np.triu_indices(len(tests.tail), 1)] for tests in family.values()]
-    return np.concatenate([*tails, np.empty(0)])
-
-
-def largest_rejected(tails: np.ndarray) -> float:
-    """The largest tail whose verdict holds with Holm's correction for all of these tests; -1 if none does."""
-    ordered = np.sort(tails)
-    rejected = int(np.searchsorted(_stepped_down(ordered), LEVEL))
-    return float(ordered[rejected - 1]) if rejected else -1.0
-
-
-def rank_intervals(family: Mapping[Column, ColumnTests]) -> dict[Column, list[tuple[int, int]]]:
-    """The lowest and the highest rank of each run in each column, 1 for the best, in the order of the tests' runs: 1 plus the number of runs that are
-    better than it, and the number of runs less the number that are worse, with Holm's correction for all columns together (Mogstad, Romano, Shaikh
-    and Wilhelm 2024, "Inference for ranks"). benchmarks/rank_coverage.py measures how often the true ranks lie between."""
-    largest = largest_rejected(all_tails(family))
-    intervals = {}
-    for column, tests in family.items():
-        # Whether the run of the first axis is better than the run of the second axis.
-        better = (tests.difference > 0) & (tests.tail <= largest) & (tests.p < LEVEL)
-        lows, highs = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
-        intervals[column] = list(zip(lows.tolist(), highs.tolist(), strict=True))
-    return intervals
-
-
-def _stepped_down(ordered: np.ndarray) -> np.ndarray:
-    """Holm's correction of p-values in ascending order."""
-    return np.minimum(1.0, np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))

@@ -19,13 +19,14 @@ from pytorch_lightning.callbacks import Callback, EarlyStopping
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch.utils.data import DataLoader
 
-from mtl.base.clock import format_duration
 from mtl.base.device import device_of
-from mtl.base.display import Detail, Scored, show
+from mtl.base.display import show
 from mtl.base.errors import DivergedError, InputError
+from mtl.base.events import Detail, Scored
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import TrainerConfig
+from mtl.base.wording import format_duration
 from mtl.model.network import Batch
 from mtl.tasks.metrics import TIE
 from mtl.tasks.scale import PERCENT, Scale

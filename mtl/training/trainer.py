@@ -18,9 +18,10 @@ from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Callback, Checkpoint
 from torch import Tensor
 
+from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import DivergedError, InputError, resource_problem
 from mtl.base.files import naming, write_checkpoint
-from mtl.base.untrusted import Count, read_checkpoint
+from mtl.base.untrusted import Count
 from mtl.training.checkpoints import are_weights_of
 
 REMEDY = "; delete it"

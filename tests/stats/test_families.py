@@ -11,17 +11,10 @@ from scipy import stats
 from scipy.linalg import hadamard
 
 from mtl.stats.comparison import PairTest, Sample, compare
-from mtl.stats.families import (
-    PRIOR_FREEDOM,
-    Variance,
-    all_tails,
-    family_tests,
-    largest_rejected,
-    rank_intervals,
-    seed_parts,
-    with_holm,
-)
+from mtl.stats.families import Variance, family_tests
+from mtl.stats.holm import all_tails, largest_rejected, rank_intervals, with_holm
 from mtl.stats.resampling import RowSet
+from mtl.stats.seed_parts import PRIOR_FREEDOM, seed_parts
 
 ROWS, OTHERS = RowSet("rows", 400), RowSet("others", 30)
 

@@ -12,8 +12,9 @@ from math import prod
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
+from mtl.base.arrays import without_advice
 from mtl.base.errors import InputError
-from mtl.base.untrusted import read_json, without_advice
+from mtl.base.untrusted import read_json
 
 AGAIN = "restore the folder's files, or fetch or write them again"
 NOT_THERE = (
