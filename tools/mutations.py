@@ -167,7 +167,7 @@ MUTATIONS = (
     ),
     Mutation(
         "statistics: Holm's correction does not step down",
-        "stats/families.py",
+        "stats/holm.py",
         "np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))",
         "ordered",
         ("stats",),
@@ -175,7 +175,7 @@ MUTATIONS = (
     Mutation(
         "statistics: a run whose seeds agree by chance has no more variance than they show",
         "stats/families.py",
-        "np.maximum(alone, variance * factors)",
+        "np.maximum(alone, prior.variance * excess)",
         "alone",
         ("stats",),
     ),

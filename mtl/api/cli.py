@@ -12,8 +12,7 @@ from mtl.base.display import log_to_standard_error
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
 from mtl.base.extras import installed_extras
 from mtl.base.names import meant, text_problem
-from mtl.base.streams import standard_streams
-from mtl.base.terminal import one_line
+from mtl.base.terminal import one_line, standard_streams
 from mtl.base.version import VERSION
 
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."

@@ -38,8 +38,7 @@ def bfloat16_instructions() -> tuple[str, ...]:
 
 
 def multiplies_bfloat16(device: torch.device) -> bool:
-    """Whether a device computes products of bfloat16 numbers faster than those of float32 numbers. A CPU without such instructions is many times
-    slower with bfloat16. Every other device counts as fast."""
+    """Whether a device computes products of bfloat16 numbers faster than of float32 numbers. A CPU without instructions for it is many times slower."""
     return device.type != "cpu" or (torch.backends.mkldnn.is_available() and bool(bfloat16_instructions()))
 
 

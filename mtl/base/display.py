@@ -1,14 +1,28 @@
-"""The display of a process, to which operations and runs send events: the one that fits standard error, unless another is set. A process that trains
-a seed for another one sends its events there (`mtl.jobs.engines.processes`)."""
+"""The display of a process: it draws events, which operations and runs send it, on a terminal and in a notebook, and writes log lines elsewhere.
+A process that trains a seed for another one sends its events there (`mtl.jobs.engines.processes`)."""
 
 import logging
+import math
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from mtl.base.displays import Display, Lines, Terminal
-from mtl.base.events import Event, RunBegun, RunEnded
-from mtl.base.terminal import Cell, draws, one_line
+from msgspec import structs
+from tqdm import tqdm
+
+from mtl.base.events import Advanced, Detail, Ended, Event, Remark, RunBegun, RunEnded, Scored
+from mtl.base.terminal import Cell, Screen, draws, one_line, screen
+from mtl.base.wording import MISSING, counted, format_duration
+
+FIRST_LINE = 5.0  # seconds until the first line of an operation, if there is no terminal
+LINE_EVERY = 30.0  # seconds between two lines
+SHOW_AFTER = 1.0  # seconds until an operation is shown, so that short ones do not flicker
+DRAW_EVERY = 0.1  # seconds between two drawings
+BAR = 20  # columns of a bar
+FORECAST_AFTER = 20.0  # seconds of training after which its speed is known
+LONG = 3600.0  # a training of all seeds that takes fewer seconds is not forecast
 
 logger = logging.getLogger("mtl")
 
@@ -29,7 +43,7 @@ def show(event: Event) -> None:
     _display(event)
 
 
-def _fitting_display() -> Display:
+def _fitting_display() -> "Display":
     """The display that fits standard error."""
     if draws(sys.stderr):
         return Terminal()
@@ -60,3 +74,169 @@ class _OneLine(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         message = super().formatMessage(record)
         return one_line(message) if record.name == logger.name else message
+
+
+class Forecast:
+    """Says once how long the training of all seeds takes, as soon as its speed is known, if that is long."""
+
+    def __init__(self) -> None:
+        self._runs: list[RunBegun] = []
+        self._is_known = False
+
+    def take(self, event: Event) -> None:
+        """Take note of an event, and log the forecast if it follows from this one."""
+        match event:
+            case RunBegun():
+                self._runs.append(event)
+            case Advanced(unit="steps", at_most=True, total=int(total)) if self._runs and not self._is_known:
+                done = event.done - event.first
+                if done and event.seconds >= FORECAST_AFTER:
+                    self._is_known = True
+                    self._log(event.title, event.seconds / done * total)
+
+    def _log(self, title: str, seconds: float) -> None:
+        """Log the forecast if it is long, from the title of a seed's training and the seconds that this one training takes."""
+        seeds = sum(len(run.seeds) - len(run.done) for run in self._runs)
+        first = self._runs[0]
+        seconds *= math.ceil(seeds / first.at_once)
+        if seconds >= LONG:
+            stage = title.rpartition("seed ")[2].partition(" · ")[2]  # the title is as in "seed 1 · stage 1"
+            forecast = f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
+            logger.warning("%s; faster: %s", forecast, first.faster)
+
+
+class Display:
+    """What shows events. Each one logs a remark once, and the forecast."""
+
+    def __init__(self) -> None:
+        self._remarks = set[str]()
+        self._forecast = Forecast()
+
+    def show(self, event: Event) -> None:
+        """Show what an event says."""
+        self._forecast.take(event)
+        if isinstance(event, Remark) and event.text not in self._remarks:
+            self._remarks.add(event.text)
+            logger.log(event.level, "%s", event.text)
+
+
+class Lines(Display):
+    """The display without a terminal: log lines of the logger "mtl". An operation logs the first line after FIRST_LINE seconds, then one every
+    LINE_EVERY seconds, and a last one at the end; a shorter operation logs nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.
+        self._next: dict[tuple[str, int], float] = {}
+
+    def show(self, event: Event) -> None:
+        super().show(event)
+        match event:
+            case Advanced(title=title, key=key, seconds=seconds) if seconds >= self._next.get((title, key), FIRST_LINE):
+                self._next[title, key] = seconds + LINE_EVERY
+                share = event.share()
+                amount = event.amount() + (f" ({share:.0%})" if share is not None else "")
+                logger.info("%s", " · ".join(filter(None, [title, amount, event.note, event.time()])))
+            case Ended(last=last, failed=failed):
+                had_lines = self._next.pop((last.title, last.key), None) is not None
+                if not had_lines or failed or last.at_most:  # a training logs its result itself
+                    return
+                duration = format_duration(last.seconds)
+                done = structs.replace(last, total=None).amount()
+                logger.info("%s · finished: %s in %s%s", last.title, done, duration, last.note and f" · {last.note}")
+            case Detail(text=text):
+                logger.info("%s", text)
+
+
+class Terminal(Display):
+    """Draws on the terminal that standard error is, or in a notebook's cell."""
+
+    def __init__(self, surface: Screen | Cell = screen) -> None:
+        super().__init__()
+        self._screen = surface
+        self._lock = threading.RLock()
+        self._runs: dict[str, RunBegun] = {}
+        self._finished: dict[str, set[int]] = {}  # by run, its finished seeds
+        self._scores: dict[tuple[str, int], Scored] = {}  # by run and seed, the last scores of all tasks
+        self._operations: dict[tuple[str, int], Advanced] = {}  # by title and key: keys are those of several processes
+        self._begin = 0.0  # when the first of the runs began
+        self._trained = 0  # the number of seeds finished since then
+        self._last = 0.0  # when the last of these seeds was finished
+        self._drawn = float("-inf")  # when the display was last drawn
+
+    def show(self, event: Event) -> None:
+        with self._lock:
+            super().show(event)
+            self._take(event)
+            now = time.monotonic()
+            if now >= self._drawn + DRAW_EVERY or not (self._runs or self._operations):
+                self._drawn = now
+                self._screen.draw(self.lines(self._screen.size(sys.stderr).columns), sys.stderr)
+
+    def _take(self, event: Event) -> None:
+        """Keep what an event changes in the state that is drawn."""
+        match event:
+            case Advanced():
+                self._operations[event.title, event.key] = event
+            case Ended(last=last):
+                self._operations.pop((last.title, last.key), None)
+            case RunBegun(run=run):
+                if not self._runs:
+                    self._begin, self._trained = time.monotonic(), 0
+                    self._scores.clear()
+                    self._finished.clear()
+                self._runs[run] = event
+                self._finished[run] = set(event.done)
+            case RunEnded(run=run):
+                self._runs.pop(run, None)
+                self._scores = {key: scored for key, scored in self._scores.items() if key[0] != run}
+            case Scored(run=run, seed=seed):
+                before = self._scores.get((run, seed), event).scores
+                self._scores[run, seed] = structs.replace(event, scores={**before, **event.scores})
+                if event.final and seed not in self._finished.setdefault(run, set()):
+                    self._finished[run].add(seed)
+                    self._trained, self._last = self._trained + 1, time.monotonic()
+
+    def lines(self, columns: int) -> list[str]:
+        """What is drawn on a terminal of this width."""
+        shown = [state for state in self._operations.values() if state.at_most or state.seconds >= SHOW_AFTER]
+        width = max((len(state.title) for state in shown), default=0)
+        head = [self._overview()] if self._runs else []
+        return head + [_operation(state, width) for state in shown] + self._table(columns)
+
+    def _overview(self) -> str:
+        """The runs, the seeds that are done, and the time that the others are expected to take."""
+        asked = sum(len(run.seeds) for run in self._runs.values())
+        done = sum(len(self._finished[run]) for run in self._runs)
+        first = next(iter(self._runs.values()))
+        title = first.title if len(self._runs) == 1 else counted(len(self._runs), "run")
+        now = time.monotonic()
+        left = ""
+        if self._trained:
+            expected = (self._last - self._begin) / self._trained * (asked - done)
+            left = f", about {format_duration(max(0.0, expected - (now - self._last)))} left"
+        return f"{done} of {counted(asked, 'seed')} done · {format_duration(now - self._begin)} so far{left} · {title}"
+
+    def _table(self, columns: int) -> list[str]:
+        """The last scores: a row for each task, a column for each seed, as many of the last ones as fit."""
+        if not self._scores:
+            return []
+        tasks = list(dict.fromkeys(task for scored in self._scores.values() for task in scored.scores))
+        cells = []
+        for (run, seed), scored in self._scores.items():
+            heading = (f"{run} {seed}" if run else f"seed {seed}") + ("" if scored.final else " …")
+            cells.append([heading, *(scored.scores.get(task, MISSING) for task in tasks), scored.average or MISSING])
+        titles = ["scores", *tasks, "average"]
+        first, width = max(map(len, titles)), max(len(cell) for column in cells for cell in column) + 2
+        fitting = cells[-max(1, (columns - 1 - first) // width) :]
+        rows = zip(titles, *fitting, strict=True)
+        return [title.ljust(first) + "".join(cell.rjust(width) for cell in row) for title, *row in rows]
+
+
+def _operation(operation: Advanced, width: int) -> str:
+    """The line of an operation: its title, padded to `width`, its bar and its facts."""
+    share = operation.share()
+    is_ascii = "utf" not in (sys.stderr.encoding or "").lower()
+    bar = "" if share is None else tqdm.format_meter(share, 1, 0, ascii=is_ascii, bar_format=f"{{bar:{BAR}}}")
+    facts = " · ".join(filter(None, [operation.amount(), operation.time(), operation.note]))
+    return "  ".join(filter(None, [operation.title.ljust(width), bar, facts]))

@@ -86,11 +86,10 @@ class DivergedError(UserError):
 
 @contextmanager
 def resources_as_input() -> Iterator[None]:
-    """Within the block, an error of a file, its path or a disk, and memory that runs out, is an InputError that says what to do. A BrokenPipeError
-    stays what it is: the reader of standard output has enough."""
+    """Within the block, an error of a file, its path or a disk, and memory that runs out, is an InputError that says what to do."""
     try:
         yield
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader of standard output has enough
         raise
     except (MemoryError, OSError, RuntimeError, ImportError, ValueError) as error:
         if (problem := resource_problem(error)) is None:

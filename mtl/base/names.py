@@ -69,9 +69,8 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     sought = name.rpartition(".")[2].lower().replace("-", "_")
     words = set(sought.split("_"))
     exact = [key for key in names if {key, last[key]} & {name, *SYNONYMS.get(sought, "").split()}]
-    words_of = {
-        key: last[key].split("_") for key in names
-    }  # words of a name, as in hidden, or their initials, as in lr
+    # What is sought may be words of a name, as in hidden, or their initials, as in lr.
+    words_of = {key: last[key].split("_") for key in names}
     initials = {key: "".join(word[:1] for word in words_of[key]) for key in names}
     related = [key for key in names if words <= {*words_of[key]} or sought in (initials[key], last[key])]
     fitting = exact or related

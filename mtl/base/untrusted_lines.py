@@ -93,8 +93,7 @@ def _unpacked(path: Path, file: io.BufferedReader, packing: str) -> IO[bytes]:
 
 
 def _member(path: Path, file: IO[bytes]) -> IO[bytes]:
-    """The unpacked content of the only file in a zip. Raises InputError for another number of files, an encrypted one, and a compression other than
-    deflate, whose output no buffer bounds."""
+    """The unpacked content of the only file in a zip. Raises InputError for several files, an encrypted one, and a compression but deflate."""
     try:
         archive = zipfile.ZipFile(file)
         # macOS keeps a file's attributes in `__MACOSX/._NAME`.

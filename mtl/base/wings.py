@@ -20,8 +20,7 @@ class Importer:
 
     help: str  # which files, for the help of `mtl import`
     takes: Callable[[Path], bool]  # whether a path is such a file, by its name
-    # Called with the name of the run, the paths and the settings. In its context, the jobs can be run; its second value is what the user should
-    # know, one line each.
+    # Called with the name of the run, the paths and the settings. In its context, the jobs can be run; its second value are remarks for the user.
     jobs: Callable[..., AbstractContextManager[tuple[list[Any], list[str]]]]
 
 

@@ -34,8 +34,7 @@ def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header. The first `left` columns are aligned at
-    the left, and the others, which are numbers, at the right."""
+    """Rows of cells as a Markdown table, readable as plain text, too; the first is the header. All but the first `left` columns are aligned right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:

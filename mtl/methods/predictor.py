@@ -15,7 +15,7 @@ from mtl.base.files import write_text
 from mtl.base.interface import foreign
 from mtl.base.settings.layers import read_config
 from mtl.base.settings.schema import Config
-from mtl.base.streams import write_data
+from mtl.base.terminal import write_data
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
 from mtl.base.wording import counted

@@ -13,7 +13,10 @@ from mtl.base.progress import Progress
 from mtl.model.lstm import BiLSTM
 from mtl.model.sequences import Embedder, Sequences
 
-ENCODING_TOKENS, ENCODING_TEXTS = 8192, 256  # in one batch when texts are encoded without training
+ENCODING_TOKENS, ENCODING_TEXTS = (
+    8192,
+    256,
+)  # about so many and the most in one batch when texts are encoded without training
 
 
 class Encoder(nn.Module):
@@ -96,8 +99,7 @@ class Encoder(nn.Module):
 
 
 def batches_by_length(lengths: Tensor) -> Iterator[Tensor]:
-    """Batches of texts of similar length, the shortest first, of about ENCODING_TOKENS and at most ENCODING_TEXTS:
-    int64 indices into `lengths`, which are in tokens, (texts,)."""
+    """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, which are in tokens, (texts,)."""
     order = torch.argsort(lengths, stable=True)
     done = 0
     while done < len(order):

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeVar
 
@@ -18,6 +17,9 @@ MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of
 
 Pair = tuple[int, int]  # the indices of two rows: the first run is compared with the second
 ColumnRows = tuple[str, str]  # a column, and the key of the examples on which its runs are scored
+Tests = dict[tuple[Pair, str], PairTest]  # by pair and column
+Groups = Mapping[ColumnRows, Mapping[int, Sample]]  # for each column on one set of examples, the runs' samples by row
+Family = Mapping[ColumnRows, ColumnTests]
 Value = TypeVar("Value")
 
 
@@ -25,54 +27,27 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     """The tests between the runs among these rows, with Holm's correction for all of them together. `references` are names of runs to compare every
     run with. If the rows have none of them, every pair is compared; of more than MOST_FOR_PAIRS runs, every run with the run that has the best
     average of its split."""
-    compared = _compared(rows, references)
+    runs = [number for number, row in enumerate(rows) if row.samples]
+    named = [number for number in runs if rows[number].name in references]
+    by_score = not named and len(runs) > MOST_FOR_PAIRS
+    compared_with = _best_of_each_split(rows, runs) if by_score else named
+    pairs = _pairs(runs, compared_with)
     only_task = _only_task(rows)
     columns = {column for row in rows for column in row.comparable if column != AVERAGE or only_task is None}
-    tests = _tests(rows, compared.pairs, columns)
+    tests = _tests(rows, pairs, columns)
     groups = {group: samples for group, samples in comparable_samples(rows).items() if group[0] in columns}
     family = family_tests(groups)
     tails = _tails(rows, tests, groups, family)
     # References that were chosen by their scores depend on the tests of every pair, so the correction is for all of these.
-    corrected_tails = all_tails(family) if compared.by_score else np.array(list(tails.values()))
+    corrected_tails = all_tails(family) if by_score else np.array(list(tails.values()))
     comparisons: dict[Pair, dict[str, PairTest]] = {
-        (first, second): {}
-        for first, second in compared.pairs
-        if rows[first].scores.keys() & rows[second].scores.keys()
+        (first, second): {} for first, second in pairs if rows[first].scores.keys() & rows[second].scores.keys()
     }
     for (pair, column), test in with_holm(tests, tails, corrected_tails).items():
         comparisons[pair][column] = test
     comparisons = {pair: _with_average(by_column, only_task) for pair, by_column in comparisons.items()}
-    ranks = {} if compared.by_name else _with_average(_ranks(rows, groups, family), only_task)
-    return PairTests(comparisons, compared.references, compared.by_score, len(corrected_tails), ranks)
-
-
-@dataclass(frozen=True)
-class Compared:
-    """Which runs are compared with which, by the indices of their rows."""
-
-    pairs: Sequence[Pair]  # each once
-    references: Sequence[int]  # the runs that every run is compared with; empty: every two runs are compared
-    by_score: bool = False  # whether the references were chosen by their scores
-
-    @property
-    def by_name(self) -> bool:
-        """Whether the user named the references."""
-        return bool(self.references) and not self.by_score
-
-
-def _compared(rows: Sequence[Row], names: Collection[str]) -> Compared:
-    """The pairs of runs to test: every run with each run that is named, or, if none is, every two runs, or if these are too many, every run with the
-    best of each split."""
-    runs = [number for number, row in enumerate(rows) if row.samples]
-    references = [number for number in runs if rows[number].name in names]
-    by_score = not references and len(runs) > MOST_FOR_PAIRS
-    if by_score:
-        references = _best_of_each_split(rows, runs)
-    if not references:
-        return Compared([(second, first) for first, second in combinations(runs, 2)], [])
-    pairs = [(run, reference) for reference in references for run in runs if run != reference]
-    once = [(run, reference) for run, reference in pairs if run not in references or run > reference]
-    return Compared(once, references, by_score)
+    ranks = {} if named else _with_average(_ranks(rows, groups, family), only_task)
+    return PairTests(comparisons, compared_with, by_score, len(corrected_tails), ranks)
 
 
 def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
@@ -81,6 +56,32 @@ def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
     for number in sorted(runs, key=lambda number: average_order(rows[number]), reverse=True):
         best.setdefault(rows[number].split_of(AVERAGE), number)
     return sorted(best.values())
+
+
+def _pairs(runs: Sequence[int], references: Sequence[int]) -> list[Pair]:
+    """The pairs of runs to test, each once: every run with each of the references, or every two runs if there are no references."""
+    if not references:
+        return [(second, first) for first, second in combinations(runs, 2)]
+    pairs = [(run, reference) for reference in references for run in runs if run != reference]
+    return [(run, reference) for run, reference in pairs if run not in references or run > reference]
+
+
+def _only_task(rows: Sequence[Row]) -> str | None:
+    """The task that all runs have alone, if there is one: their average then has the same tests. Else None."""
+    tasks = {column for row in rows for column in row.comparable} - {AVERAGE}
+    have_averages = all(AVERAGE in row.comparable for row in rows if row.comparable)
+    return tasks.pop() if len(tasks) == 1 and have_averages else None
+
+
+def _tests(rows: Sequence[Row], pairs: Sequence[Pair], columns: Collection[str]) -> Tests:
+    """The test of each pair on each of these columns in which both runs are scored on the same examples; for an average, of the same tasks, too."""
+    tests: Tests = {}
+    for pair in pairs:
+        first, second = (rows[number] for number in pair)
+        for column, key in first.comparable.items():
+            if column in columns and second.comparable.get(column) == key:
+                tests[pair, column] = compare(first.samples[column], second.samples[column])
+    return tests
 
 
 def comparable_samples(rows: Sequence[Row]) -> dict[ColumnRows, dict[int, Sample]]:
@@ -93,30 +94,7 @@ def comparable_samples(rows: Sequence[Row]) -> dict[ColumnRows, dict[int, Sample
     return {group: samples for group, samples in groups.items() if len(samples) > 1}
 
 
-def _only_task(rows: Sequence[Row]) -> str | None:
-    """The task that all runs have alone, if there is one: their average then has the same tests. Else None."""
-    tasks = {column for row in rows for column in row.comparable} - {AVERAGE}
-    have_averages = all(AVERAGE in row.comparable for row in rows if row.comparable)
-    return tasks.pop() if len(tasks) == 1 and have_averages else None
-
-
-def _tests(rows: Sequence[Row], pairs: Sequence[Pair], columns: Collection[str]) -> dict[tuple[Pair, str], PairTest]:
-    """The test of each pair on each of these columns in which both runs are scored on the same examples; for an average, of the same tasks, too."""
-    tests = {}
-    for pair in pairs:
-        first, second = (rows[number] for number in pair)
-        for column, key in first.comparable.items():
-            if column in columns and second.comparable.get(column) == key:
-                tests[pair, column] = compare(first.samples[column], second.samples[column])
-    return tests
-
-
-def _tails(
-    rows: Sequence[Row],
-    tests: Mapping[tuple[Pair, str], PairTest],
-    groups: Mapping[ColumnRows, Mapping[int, Sample]],
-    family: Mapping[ColumnRows, ColumnTests],
-) -> dict[tuple[Pair, str], float]:
+def _tails(rows: Sequence[Row], tests: Tests, groups: Groups, family: Family) -> dict[tuple[Pair, str], float]:
     """The tail of each test that has a p, for Holm's correction."""
     positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
     tails = {}
@@ -128,9 +106,7 @@ def _tails(
     return tails
 
 
-def _ranks(
-    rows: Sequence[Row], groups: Mapping[ColumnRows, Mapping[int, Sample]], family: Mapping[ColumnRows, ColumnTests]
-) -> dict[str, dict[int, tuple[int, int]]]:
+def _ranks(rows: Sequence[Row], groups: Groups, family: Family) -> dict[str, dict[int, tuple[int, int]]]:
     """The interval of ranks of each run, by column. A column has none if its runs are scored on several sets of examples."""
     ranked = [(column, key) for (column, key), runs in groups.items() if not rows[min(runs)].is_apart(column)]
     number_of_sets = Counter(column for column, _ in ranked)

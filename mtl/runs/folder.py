@@ -13,8 +13,7 @@ from msgspec import Meta
 
 from mtl.base.errors import BusyError, InputError
 from mtl.base.files import without_empty_folders, write_json
-from mtl.base.locks import lock
-from mtl.base.named_locks import Busy, named_lock
+from mtl.base.locks import Busy, lock, named_lock
 from mtl.base.settings.layers import differences, save_config
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import AGAIN, Amount, Count, Seed, check_plain_folder, read_bytes, read_json

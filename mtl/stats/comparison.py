@@ -34,8 +34,7 @@ class Sample:
     # For each set of scored rows, the mean over seeds of what its tasks contribute to the score on each resample, (RESAMPLES,).
     means: Mapping[RowSet, np.ndarray]
     counted_with_rows: float  # I, the part of S² / n that the variance over rows already includes
-    # Whether the scores are those of one system, not of a configuration with one of many seeds. Its expected score is that of its answers on
-    # other rows, so no variance over seeds is missing.
+    # Whether the scores are those of one system, not of a configuration with one of many seeds: no variance over seeds is missing.
     is_one_system: bool = False
 
     @property
@@ -107,8 +106,7 @@ class PairTest:
 
     @property
     def probability(self) -> float | None:
-        """The probability that the first run is better with other seeds on other rows, if every difference is as likely as any other
-        before the rows are seen; None without a test."""
+        """The probability, under a flat prior, that the first run is better with other seeds on other rows; None without a test."""
         if self.p is None:
             return None
         return 1 - self.p / 2 if self.difference > 0 else self.p / 2

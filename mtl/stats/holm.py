@@ -7,8 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from mtl.stats.comparison import LEVEL, PairTest
-from mtl.stats.families import ColumnTests
-from mtl.stats.seed_parts import Column
+from mtl.stats.families import Column, ColumnTests
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -17,8 +16,7 @@ def with_holm(
     tests: Mapping[Key, PairTest], tails: Mapping[Key, float], corrected_tails: np.ndarray
 ) -> dict[Key, PairTest]:
     """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %. The
-    corrected p is never below that of the test alone. `tails` has the tail of each test that has a p (`ColumnTests.tail`), `corrected_tails` those
-    of all tests that the correction is for."""
+    corrected p is never below that of the test alone. `tails` has the tail of each test with a p, `corrected_tails` those of the correction."""
     ordered = np.sort(corrected_tails)
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}

@@ -79,9 +79,8 @@ class SampleCache:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder  # without one, nothing is remembered
-        self._checked: dict[
-            Path, tuple[Path, Reduced | None]
-        ] = {}  # by run folder: its file of the cache, and what that holds
+        # By run folder, its file of the cache, and what that holds.
+        self._checked: dict[Path, tuple[Path, Reduced | None]] = {}
         self._is_warned = False
 
     def check(self, run: FinishedRun) -> None:
@@ -142,8 +141,7 @@ class SampleCache:
 
 
 def content_key(run: FinishedRun) -> str | None:
-    """A hash of all that a run's resamples follow from; None if a file cannot be read. It counts the bytes of the predictions, the gold targets
-    and the record of the scored rows, and how the tasks are scored."""
+    """A hash of all that a run's resamples follow from: files, and how the tasks are scored; None if a file cannot be read."""
     averaged = run.suite.divisors(run.summary["tasks"])
     # Another version of mtl may compute a metric in another way, and one of numpy may draw other rows.
     versions = (FORMAT, VERSION, np.__version__)

@@ -15,7 +15,8 @@ import numpy as np
 
 from mtl.data.columns import text
 from mtl.structured.span_f1 import ratio
-from mtl.tasks.metrics import Metric, Parts, accuracy
+from mtl.tasks.formulas import accuracy
+from mtl.tasks.metrics import Metric, Parts
 from mtl.tasks.target_kind import HeadTargets, Target, TargetKind, is_unknown
 from mtl.tasks.task import ScoredRows, Task
 

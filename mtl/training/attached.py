@@ -134,8 +134,7 @@ def _service_logger(service: str, name: str, run: str, stage: str, settings: Map
 
 
 def _instance(value: Any, kind: Any, key: str) -> Any:
-    """An object of this kind with the state that a training begins with, or a new one of the class that is named as in "package.module:Class". Raises
-    InputError, which names the setting `key`, for anything else."""
+    """An object of this kind, in its state before trainings, or a new one of the class that is named. Raises InputError for anything else."""
     problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
     try:
         if isinstance(value, kind):

@@ -28,8 +28,7 @@ LEAST_POOLS = 8  # in a pass over the rows: fewer would make nearly the same bat
 
 
 class BatchDataset(Dataset[Batch]):
-    """Makes a batch from a task and the numbers of its rows. The splits are by task id, with codes as targets (`mtl.tasks.target_kind`). The texts
-    are either sequences for an encoder, or vectors, (texts, dim)."""
+    """Makes a batch from a task and the numbers of its rows. Splits have codes as targets. Texts are sequences, or vectors (texts, dim)."""
 
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
@@ -165,11 +164,9 @@ def pass_batches(split: Split, batch_size: int) -> int:
     return math.ceil(len(split) / batch_rows(split, batch_size))
 
 
-def predict_rows(
-    network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device
-) -> np.ndarray:
+def predict_rows(network: TaskNetwork, data: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
     """The codes that a network without dropout predicts, float64 (rows,) or (rows, codes). `order` has every row of one task once, batch by batch."""
-    parts = [(batch.rows, network.predict(batch, outputs)) for batch, outputs in _run(network, batches, order, device)]
+    parts = [(batch.rows, network.predict(batch, outputs)) for batch, outputs in _run(network, data, order, device)]
     return codes_in_order(parts)
 
 

@@ -19,8 +19,7 @@ from mtl.training.trainer import ValidatedModule
 
 
 class TaskScore(torchmetrics.Metric):
-    """A task's metric × 100 over its whole dev split, collected batch by batch and computed by `mtl.tasks.metrics`. `answers` and `texts` are those
-    of `mtl.tasks.target_kind.HeadTargets`."""
+    """A task's metric × 100 over its whole dev split, collected batch by batch. `answers` and `texts` are those of `HeadTargets`."""
 
     full_state_update = False
 

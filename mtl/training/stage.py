@@ -62,9 +62,8 @@ class Stage:
     start: str = "before training"  # when the validation before the first step takes place, for messages
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
-    settings: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # those of the run, by dotted key, for loggers that show them
+    # The settings of the run, by dotted key, for loggers that show them.
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def weights(self) -> Path:
@@ -241,8 +240,7 @@ class LastWeights(BestWeights):
 
 
 class Patience(EarlyStopping):
-    """Early stopping that starts from the score of the validation before the first step, if there is one. A stage that is killed when its patience is
-    already used up does not train on when it resumes."""
+    """Early stopping that starts from the score before the first step, if there is one. A stage whose patience is used up does not train on."""
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         self.best_score = trainer.callback_metrics[MONITOR]
@@ -253,8 +251,7 @@ class Patience(EarlyStopping):
 
 
 def _progress_of(resume: Path, module: MultitaskModule, stage: Stage) -> tuple[int, int]:
-    """The numbers of epochs and of steps after which the state was saved. Raises InputError for a damaged file, and for the state of another model
-    or training."""
+    """The numbers of epochs and of steps after which the state was saved. Raises InputError if it is damaged, or of another model or training."""
     state = read_state(resume, module)
     epochs = int(state["epoch"]) + 1
     if epochs > stage.epochs or not all({"step", "seconds", MONITOR} <= set(row) for row in state["curve"]):

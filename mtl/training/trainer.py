@@ -48,13 +48,11 @@ class ValidatedModule(pl.LightningModule):
     def __init__(self) -> None:
         super().__init__()
         self.curve: list[dict[str, float]] = []  # a row for each validation
-        self.losses: list[
-            tuple[str, Tensor]
-        ] = []  # for each step since the last validation, what was trained, and the loss
+        # For each step since the last validation, what was trained, and the loss.
+        self.losses: list[tuple[str, Tensor]] = []
         self.mean_loss = math.nan  # between the last two validations
-        self._begun: float | None = (
-            None  # when training would have begun without interruptions, in seconds of `time.monotonic`
-        )
+        # When training would have begun without interruptions, in seconds of `time.monotonic`.
+        self._begun: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -149,11 +147,10 @@ def read_state(resume: Path, module: pl.LightningModule) -> State:
 
 
 class TrainingBegun(Callback):
-    """Knows whether training has begun: the state of an interrupted one has then been read. Leaves SIGTERM to the program: Lightning's handler would
-    let the training end as if it had been finished."""
+    """Knows whether training has begun, and leaves SIGTERM to the program: Lightning's handler would let the training end as if it were finished."""
 
     def __init__(self) -> None:
-        self.value = False  # whether training has begun
+        self.value = False  # whether training has begun: the state of an interrupted one has then been read
         self.handler = signal.getsignal(signal.SIGTERM)
 
     def on_sanity_check_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:

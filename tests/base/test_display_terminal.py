@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from fake_terminal import Clock, FakeTerminal, run_in_pty
 
-from mtl.base.displays import Terminal
+from mtl.base.display import Terminal
 from mtl.base.events import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored
 from mtl.base.terminal import Screen
 
@@ -18,14 +18,14 @@ from mtl.base.terminal import Screen
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     fake = Clock()
-    monkeypatch.setattr("mtl.base.displays.time", fake)
+    monkeypatch.setattr("mtl.base.display.time", fake)
     return fake
 
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeTerminal]:
     fake = FakeTerminal()
-    monkeypatch.setattr("mtl.base.displays.sys", SimpleNamespace(stderr=fake))  # pytest itself replaces that of sys
+    monkeypatch.setattr("mtl.base.display.sys", SimpleNamespace(stderr=fake))  # pytest itself replaces that of sys
     monkeypatch.setattr(Screen, "size", lambda self, stream: os.terminal_size((fake.columns, fake.lines)))
     yield fake
 

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mtl.base import named_locks
-from mtl.base.locks import is_held, lock, waiting_lock
-from mtl.base.named_locks import LOST, Busy, Holder, holder_of, named_lock
+from mtl.base import locks
+from mtl.base.locks import LOST, Busy, Holder, holder_of, is_held, lock, named_lock, waiting_lock
 
 ELSEWHERE = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
 
@@ -31,8 +30,8 @@ def write(path: Path, holder: Holder) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(named_locks, "RENEW_EVERY", 0.01)
-    monkeypatch.setattr(named_locks, "STALE_AFTER", 0.2)
+    monkeypatch.setattr(locks, "RENEW_EVERY", 0.01)
+    monkeypatch.setattr(locks, "STALE_AFTER", 0.2)
 
 
 def forked(held: AbstractContextManager[None], sign: Path) -> int:
@@ -98,7 +97,7 @@ def test_a_folder_that_cannot_hold_a_lock_is_named(tmp_path: Path, monkeypatch: 
     def denied(path: Path, **_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr("mtl.base.locks.FileLock", denied)
+    monkeypatch.setattr(locks, "FileLock", denied)
     with pytest.raises(PermissionError) as error, lock(tmp_path / ".site.lock"):
         pass
     assert error.value.filename == str(tmp_path)
@@ -116,7 +115,7 @@ def test_a_named_lock_says_who_holds_it(tmp_path: Path, quick: None, before: str
 
 
 def test_a_process_that_lost_its_lock_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(named_locks, "RENEW_EVERY", 0.05)
+    monkeypatch.setattr(locks, "RENEW_EVERY", 0.05)
     path = tmp_path / "x"
     process = forked(named_lock(path, "busy"), tmp_path / "held")
     write(tmp_path / "taken", ELSEWHERE)
@@ -165,11 +164,11 @@ def test_one_that_takes_over_does_not_remove_the_lock_of_another_that_was_faster
     path, faster = tmp_path / "x", Holder("elsewhere", 2, "", "faster")
     path.write_text(content, encoding="utf-8")
     os.utime(path, (1, 1))
-    found = named_locks._seen_lock(path)
+    found = locks._seen_lock(path)
     assert found is not None
     path.unlink()
     write(path, faster)
-    named_locks._remove_lost(path, found)
+    locks._remove_lost(path, found)
     assert holder_of(path) == faster and [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
@@ -177,13 +176,13 @@ def test_nor_a_lock_that_is_just_being_written_or_was_renewed(tmp_path: Path) ->
     path = tmp_path / "x"
     write(path, ELSEWHERE)
     os.utime(path, (1, 1))
-    found = named_locks._seen_lock(path)
+    found = locks._seen_lock(path)
     assert found is not None
     os.utime(path)
-    named_locks._remove_lost(path, found)
+    locks._remove_lost(path, found)
     assert holder_of(path) == ELSEWHERE
     path.unlink()
     with path.open("w", encoding="utf-8") as file:  # created, but still empty
-        named_locks._remove_lost(path, found)
+        locks._remove_lost(path, found)
         json.dump(vars(ELSEWHERE), file)
     assert holder_of(path) == ELSEWHERE and [path.name for path in tmp_path.iterdir()] == ["x"]

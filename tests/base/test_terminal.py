@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from mtl.base.streams import StandardError, StandardOutput
-from mtl.base.terminal import Cell, one_line, visible
+from mtl.base.terminal import Cell, StandardError, StandardOutput, one_line, visible
 
 SIGNS = "zażółć gęślą jaźń åäö · – × − ▲ ≈ †\ttab\n"
 CODE = """

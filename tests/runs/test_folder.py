@@ -9,7 +9,7 @@ from input_errors import raises_input_error, refused
 from run_folders import make_run, right
 
 from mtl.base.files import write_json
-from mtl.base.named_locks import Holder, holder_of
+from mtl.base.locks import Holder, holder_of
 from mtl.base.settings.schema import Config
 from mtl.jobs.job import load_job
 from mtl.runs.folder import TRAINING, RunFolder, seed_lock
@@ -87,8 +87,8 @@ def test_the_records_of_trainings(tmp_path: Path) -> None:
 def test_who_waits_is_told_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("mtl.base.named_locks.RENEW_EVERY", 0.01)
-    monkeypatch.setattr("mtl.base.named_locks.STALE_AFTER", 0.05)
+    monkeypatch.setattr("mtl.base.locks.RENEW_EVERY", 0.01)
+    monkeypatch.setattr("mtl.base.locks.STALE_AFTER", 0.05)
     other = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
     (tmp_path / TRAINING).write_text(json.dumps(vars(other)), encoding="utf-8")
     with caplog.at_level("INFO", logger="mtl"), seed_lock(tmp_path):

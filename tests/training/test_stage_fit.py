@@ -360,7 +360,7 @@ def test_the_last_weights_are_those_of_the_last_validation(
 def test_without_a_terminal_lines_appear_from_time_to_time_and_one_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for name in ("mtl.base.displays.FIRST_LINE", "mtl.base.displays.LINE_EVERY", "mtl.base.progress.EVENT_EVERY"):
+    for name in ("mtl.base.display.FIRST_LINE", "mtl.base.display.LINE_EVERY", "mtl.base.progress.EVENT_EVERY"):
         monkeypatch.setattr(name, 0.0)
     with caplog.at_level("INFO", "mtl"):
         trained = fitted(stage(tmp_path / "stage"))

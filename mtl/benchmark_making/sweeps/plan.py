@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from mtl.base.named_locks import running_holder
+from mtl.base.locks import running_holder
 from mtl.base.untrusted import read_json
 from mtl.base.wording import format_duration
 from mtl.jobs.job import Job

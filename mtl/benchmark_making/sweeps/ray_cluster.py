@@ -17,7 +17,7 @@ from mtl.base.display import log_to_standard_error
 from mtl.base.errors import InputError, UserError
 from mtl.base.extras import check_installed
 from mtl.base.progress import hidden_progress
-from mtl.base.streams import standard_streams
+from mtl.base.terminal import standard_streams
 from mtl.base.version import VERSION
 from mtl.base.wording import format_bytes
 from mtl.jobs.engines import Done, Needs, Unit, ready, result_or_error

@@ -22,9 +22,9 @@ import torch
 from mtl.base.display import log_to_standard_error, set_display, show
 from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.events import Advanced, Detail, Ended, Event, Scored
+from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
-from mtl.base.named_locks import LOST
-from mtl.base.streams import standard_streams
+from mtl.base.terminal import standard_streams
 from mtl.jobs.engines import Done, Unit, ready
 
 RELAYED = os.name == "posix"  # elsewhere, a pipe cannot become the standard error of a process, and each prints lines

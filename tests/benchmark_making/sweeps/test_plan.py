@@ -10,7 +10,7 @@ from input_errors import ANY, raises_input_error
 
 from mtl.api.cli import main
 from mtl.base.files import write_json
-from mtl.base.named_locks import CLOCKS, STALE_AFTER
+from mtl.base.locks import CLOCKS, STALE_AFTER
 from mtl.benchmark_making.sweeps.plan import expected_seconds, plan_text
 from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING as LOCK

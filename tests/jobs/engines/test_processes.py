@@ -21,7 +21,7 @@ from mtl.api.cli import main
 from mtl.base.display import set_display, show
 from mtl.base.errors import DivergedError, InputError, UserError
 from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
-from mtl.base.named_locks import LOST
+from mtl.base.locks import LOST
 from mtl.base.progress import Progress
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import Done, Needs, Unit
