@@ -45,9 +45,8 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "torch.device | str" = "cpu") -> Content:
-    """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs; tensors are put on `device`. `form`
-    is a TypedDict in which tensors are `Any`; keys that it does not have are kept. Raises InputError if the file does not exist, is damaged, or of
-    another form; the message ends with `remedy`, what the user can do, after a comma or a semicolon."""
+    """The content of a file that torch saved: tensors, put on `device`, and plain values alone, so that no code in it runs. `form` is a TypedDict in
+    which tensors are `Any`; other keys are kept. Raises InputError if the file does not exist, is damaged, or of another form, with the `remedy`."""
     import torch
 
     try:

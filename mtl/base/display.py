@@ -1,5 +1,4 @@
-"""The display of a process: it draws events, which operations and runs send it, on a terminal and in a notebook, and writes log lines elsewhere.
-A process that trains a seed for another one sends its events there (`mtl.jobs.engines.processes`)."""
+"""The display of a process: it draws events, which operations and runs send it, on a terminal and in a notebook, and writes log lines elsewhere."""
 
 import logging
 import math
@@ -17,7 +16,7 @@ from mtl.base.terminal import Cell, Screen, draws, one_line, screen
 from mtl.base.wording import MISSING, counted, format_duration
 
 FIRST_LINE = 5.0  # seconds until the first line of an operation, if there is no terminal
-LINE_EVERY = 30.0  # seconds between two lines
+LINE_EVERY = 30.0  # seconds between two lines of an operation
 SHOW_AFTER = 1.0  # seconds until an operation is shown, so that short ones do not flicker
 DRAW_EVERY = 0.1  # seconds between two drawings
 BAR = 20  # columns of a bar
@@ -30,7 +29,7 @@ _display: Callable[[Event], None] | None = None  # what shows the events of this
 
 
 def set_display(display: Callable[[Event], None] | None) -> None:
-    """Let a function show the events of this process. None stands for the display that fits standard error."""
+    """Let a function show the events of this process, as one that sends them to another process; None: the display that fits standard error."""
     global _display
     _display = display
 
@@ -121,8 +120,7 @@ class Display:
 
 
 class Lines(Display):
-    """The display without a terminal: log lines of the logger "mtl". An operation logs the first line after FIRST_LINE seconds, then one every
-    LINE_EVERY seconds, and a last one at the end; a shorter operation logs nothing."""
+    """The display without a terminal: log lines of the logger "mtl". An operation logs its first line after FIRST_LINE seconds, and its end."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -20,8 +20,7 @@ WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}  # of a disk that is full, da
 
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of `partial`, its temporary path.
-    Libraries that are not written in Python raise errors of other types for a full disk."""
+    """An error of a write within the block, of any type, is an OSError that names `path` or what lies below it, not `partial`, its temporary path."""
     try:
         yield
     except Exception as error:

@@ -93,8 +93,7 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     """Write files to a folder, by their paths in it, with slashes, and remove those that mtl wrote there before and that are not among them. All
     other files stay. An error while the files are moved, or a kill, leaves some new and some old files, and the same command completes them; an
-    earlier error changes nothing. A lone surrogate in a text becomes its escape sequence. Raises InputError as `check_written`, and if a file that
-    would be replaced or removed is not as mtl wrote it, or behind a link."""
+    earlier error changes nothing. A lone surrogate becomes its escape sequence. Raises InputError as `check_written`, and for a changed file."""
     contents = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
     new = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     check_written(folder)

@@ -58,8 +58,7 @@ def foreign(key: str) -> Iterator[None]:
 
 
 def _argument(value: Any, hint: Any, name: str) -> Any:
-    """An argument, or an item of one, in Python's own types, also within lists and dictionaries. Raises InputError, which names the item, if it does
-    not fit the annotation `hint`. An annotation that is not a class fits any value."""
+    """An argument, or an item of one, in Python's own types, also within lists and dictionaries. Raises InputError if it does not fit the hint."""
     value = value.tolist() if hasattr(value, "tolist") and not isinstance(value, type) else value
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(text, str) and (problem := text_problem(text)):

@@ -79,8 +79,7 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
-    """The advice of a message about an unknown name: which names may be meant, or else the known names that are most alike. A word such as "keys"
-    says what the names are, and the section that all of them are in, with its dot, stands before each."""
+    """Advice on an unknown name: which names may be meant, or else those most alike, each after the `section`; `what` is a word such as "keys"."""
     if not known:
         return "none is known here"
     if names := meant(name, known):

@@ -1,5 +1,4 @@
-"""What a command prints: foreign text cannot control the terminal, a stream that is closed, full or in another encoding ends no command, and
-what is printed stays above lines that are drawn in place."""
+"""What a command prints: foreign text controls no terminal, a broken stream ends no command, and drawn lines stay below what is printed."""
 
 import os
 import re

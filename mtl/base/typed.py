@@ -2,8 +2,7 @@
 
 The type of a field says what it takes, as in `Annotated[int, AT_LEAST_ONE]`, `Literal["best", "last"]` or `list[str] | None`. msgspec converts
 and checks single values, but it does not name a key in a dictionary, nor the values of a Literal. So sections and lists are read here, and each
-error is one line that names the whole key and says what is allowed. A dataclass may have a method `check`, which raises InputError for values
-that do not go together; its keys are those of the dataclass."""
+error is one line that names the whole key and says what is allowed. A dataclass's method `check` raises InputError for values that do not fit."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass

@@ -75,9 +75,8 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
-    """The content of a JSON file of this form, such as a TypedDict or `dict[str, float]`, in which numbers are finite and fit a float. It may have
-    keys besides those of the form: nothing is known of their values. Raises InputError if the file is missing, not JSON, or of another form; the
-    message names the key, and `remedy`, what the user can do about a damaged file."""
+    """The content of a JSON file of this form, such as a TypedDict or `dict[str, float]`, in which numbers are finite and fit a float; it may have
+    other keys, too. Raises InputError if the file is missing, not JSON, or of another form; the message names the key and the `remedy`."""
     with read_errors(path, f"; is {path.parent} a run folder?"):
         content = read_bytes(path, JSON_LIMIT)
     return parse_json(content, path, form, remedy)

@@ -30,8 +30,8 @@ PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZM
 
 class OpenLines:
     """The lines of an open file, plain, gzipped, or the only file in a zip, one by one. Memory holds one line, of at most `limit` bytes, and
-    unpacking is bounded by the file's size. `packing` is a key of PACKINGS, or None for a plain file; `number` that of the last line that was read,
-    from 1; `offset` where the next line begins, in bytes of the plain text."""
+    unpacking is bounded by the file's size. `packing` is a key of PACKINGS, or None; `number` is that of the last line read, from 1; `offset` is
+    where the next line begins, in bytes of the plain text."""
 
     def __init__(self, path: Path, file: io.BufferedReader, packing: str | None, limit: int) -> None:
         self._path, self._raw, self._lines, self.packing, self._limit = path, file, file, packing, limit
@@ -67,9 +67,8 @@ class OpenLines:
 
 @contextmanager
 def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[OpenLines]:
-    """The lines of a text file, plain or packed, as bytes, each of at most `limit` bytes. Of a zip they are those of its only file.
-    zstd needs pyarrow. Raises InputError for what is no file, for a zip with several files, and, within the block, for a line that is too
-    long, a damaged gzip or zip and one that unpacks to far more than texts do; OSError as `open` does."""
+    """The lines of a text file, plain or packed, as bytes, each of at most `limit` bytes; of a zip, those of its only file. Raises InputError for
+    what is no file, a zip with several files, and, within the block, for too long a line and damaged or too large content; OSError as `open`."""
     with open_regular(path) as opened:
         file = io.BufferedReader(cast(io.BufferedReader, opened).raw, 2**20)
         packing = next((name for name, starts in PACKINGS.items() if file.peek(4).startswith(starts)), None)

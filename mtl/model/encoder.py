@@ -20,8 +20,7 @@ ENCODING_TOKENS, ENCODING_TEXTS = (
 
 
 class Encoder(nn.Module):
-    """Word embeddings, a BiLSTM and max pooling over time (KLEJ, section 4.1). Dropout is applied to the word embeddings and to the LSTM's outputs
-    (as in jiant). A text's vector does not depend on its batch, except for rounding."""
+    """Word embeddings, a BiLSTM and max pooling over time (KLEJ, section 4.1), with dropout of word embeddings and LSTM outputs (as in jiant)."""
 
     def __init__(
         self,

@@ -40,8 +40,8 @@ def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
 
 
 class Packing:
-    """Which packed column holds which step of which sequence of a batch. A step's columns are its sequences, the
-    longest first, then 0 to 15 padding columns. `sizes` has the number of sequences of each step, descending."""
+    """Which packed column holds which step of which sequence. A step's columns are its sequences, the longest first, then 0 to 15 columns of padding.
+    `sizes` has the number of sequences of each step, descending."""
 
     def __init__(self, lengths: Tensor, time: int) -> None:
         """The lengths are int64 (batch,), at least 1; the padded batch has `time` steps."""

@@ -5,7 +5,7 @@ the mean over seeds. docs/explanation/intervals-and-tests.md has the formulas, w
 more than these p-values: `mtl.stats.families`. benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -140,13 +140,11 @@ def counted_with_rows(resampled: Resampled) -> float:
     return total / (seeds * (seeds - 1))
 
 
-def mean_over_tasks(
-    contributions: Sequence[Mapping[RowSet, np.ndarray]], divisors: Sequence[int] | None = None
-) -> dict[RowSet, np.ndarray]:
+def mean_over_tasks(contributions: Sequence[Resampled], divisors: Collection[int]) -> dict[RowSet, np.ndarray]:
     """The mean over tasks of scores on resamples, which each contribution has by their set of scored rows, (…, RESAMPLES). `divisors` are what those
-    of each task are divided by (`mtl.tasks.suite.Suite.divisors`); None: the number of tasks. Tasks on the same rows have the same resamples."""
+    of each task are divided by (`mtl.tasks.suite.Suite.divisors`). Tasks on the same rows have the same resamples."""
     means: dict[RowSet, np.ndarray] = {}
-    for contribution, divisor in zip(contributions, divisors or [len(contributions)] * len(contributions), strict=True):
+    for contribution, divisor in zip(contributions, divisors, strict=True):
         for rows, scores in contribution.items():
             means[rows] = means.get(rows, np.zeros(1)) + scores / divisor
     return means

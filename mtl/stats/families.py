@@ -83,8 +83,7 @@ class SeedParts:
     freedom: np.ndarray  # the degrees of freedom of S²; infinite for a run without a variance over seeds
 
     def of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs). The degrees of freedom are the
-        fewer ones: a variance of the other run that is known better does not make this one's known."""
+        """The variance, its degrees of freedom (the fewer ones) and the counted part of every two runs together, each (runs, runs)."""
         freedom = np.minimum(self.freedom[:, None], self.freedom)
         return self.variance[:, None] + self.variance, freedom, self.counted[:, None] + self.counted
 
@@ -114,8 +113,7 @@ class Prior:
 
 
 def _prior(samples: Sequence[Sample]) -> Prior:
-    """The prior of each run. Runs differ in the errors of single seeds, which resamples tell. The rest of S², by which some seeds are better on all
-    rows, is pooled."""
+    """The prior of each run: the errors of its single seeds, which resamples tell, and the rest of S², which is pooled."""
     freedom = np.array([(len(sample.by_seed) - 1) * sample.varies for sample in samples], dtype=np.float64)
     errors = np.array([len(sample.by_seed) * sample.counted_with_rows for sample in samples])
     skill = freedom * ([sample.variance for sample in samples] - errors)

@@ -48,7 +48,7 @@ def reduce_run(run: FinishedRun) -> Reduced:
         counted.append(counted_with_rows({groups.rows: scores}))
         if task.id in run.suite.averaged:
             contributions.append({average_groups.rows: average_scores})
-    divisors = list(run.suite.divisors({task.id for task in run.tasks}).values())
+    divisors = run.suite.divisors({task.id for task in run.tasks}).values()
     counted.append(counted_with_rows(mean_over_tasks(contributions, divisors)) if contributions else np.nan)
     row_sets = [groups.rows for groups in alone], [groups.rows for groups in in_average]
     return Reduced(row_sets, np.stack(means, axis=1), np.array(counted))
@@ -68,7 +68,7 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
         contributions = [{reduced.row_sets[1][number]: reduced.means[1, number]} for number in averaged]
         seeds = range(len(run.summary["seeds"]))
         by_seed = np.array([run.suite.mean({id: samples[id].by_seed[seed] for id in divisors}) for seed in seeds])
-        means = mean_over_tasks(contributions, list(divisors.values()))
+        means = mean_over_tasks(contributions, divisors.values())
         samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]), is_one_system)
     return samples
 

@@ -1,7 +1,7 @@
 """The formulas of metrics, for scores and for resampled scores.
 
-A formula takes weights of the rows, many sets of weights at once. If all weights are 1, the result is the metric itself. If a weight is the number
-of times that a resample draws the row, the result is the metric on that resample."""
+A formula takes many sets of weights of the rows at once. If all weights are 1, the result is the metric itself; if a weight is how often a resample
+draws the row, the metric on that resample."""
 
 import re
 from collections.abc import Callable
@@ -158,7 +158,7 @@ def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
 def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """Krippendorff's α (2011, "Computing Krippendorff's Alpha-Reliability") of gold and predicted values that are equal or different: 1 − observed /
     expected disagreement; 0 where they disagree as often as their pooled values, paired at random, and at least −1 + 1 / N for N rows. The
-    disagreement is the share of examples that differ; the expected one, the probability that two of the 2N pooled values differ."""
+    disagreement is the share that differ; the expected one, the probability that two of the 2N values, drawn without replacement, differ."""
     _, codes = np.unique(np.concatenate([rows.targets, predicted]), return_inverse=True)
     order = np.argsort(codes, kind="stable")
     first = np.unique(codes[order], return_index=True)[1]
@@ -193,8 +193,7 @@ def gender_parity(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: 
 
 
 def gender_parity_by_row(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The number of triples that get one and the same label, divided by the number of examples, as the leaderboard's evaluator has it. With
-    triples of three examples, the highest is 1/3."""
+    """The number of triples that get one and the same label, divided by the number of examples, as the leaderboard's evaluator does: at most 1/3."""
     alike, sizes = _triples(task, predicted, rows)
     return (weights / sizes) @ alike / weights.sum(axis=1)
 

@@ -48,8 +48,7 @@ class Metric:
 
 @cache
 def metric_named(name: str) -> Metric:
-    """The metric that a suite file calls `name`: one of METRICS, or the mean of several, as in "pearson+spearman". GLUE scores a task with two
-    metrics by their mean (Wang et al. 2018, section 3). Raises KeyError for an unknown name."""
+    """The metric of this name: one of METRICS, or the mean of several, as in GLUE's "pearson+spearman". Raises KeyError for an unknown name."""
     if name in METRICS:
         return METRICS[name]
     names = name.split(MEAN)

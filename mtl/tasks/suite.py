@@ -76,8 +76,7 @@ class Suite:
     allow_missing: bool = False  # `true`: a run leaves out tasks without any of their files, and says so in one line,
     # and a task that lacks its test file alone has no test predictions; default: both are errors
     published: list[Published] = field(default_factory=list)  # rows of published scores, shown beside ours: scores ×
-    # 100 on `split` (`test` by default, or `dev`) and their `average`, if there is one. `also` has scores by other metrics, as where only one of two
-    # was printed: `{mrpc: {f1: 81.8}}`
+    # 100 on `split` (`test` by default, or `dev`) and their `average`, if there is one. `also` has scores by other metrics: `{mrpc: {f1: 81.8}}`
     submission: Submission = field(default_factory=Submission)  # what its leaderboard takes; default: `{format: zip}`
     clean: str | None = None  # which examples a copy leaves out, as `mtl audit --write-clean` writes it; for reports
     scale: Literal[100, 1] = 100  # how scores are shown: `100` (default), as in 28.6, or `1`, as in 0.286

@@ -269,8 +269,7 @@ class TargetKind(ABC):
         return np.full(rows, answer, dtype=self.dtype)
 
     def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Random targets (rows,) with the same distribution as the targets of the training rows; or what they have in common with any text,
-        as codes (rows, codes), which `HeadTargets.decode` turns into targets."""
+        """Random targets (rows,), distributed as those of the training rows, or codes (rows, codes), which `HeadTargets.decode` makes targets."""
         return rng.choice(train, size=rows)
 
     def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:

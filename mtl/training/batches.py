@@ -126,8 +126,7 @@ def pool_size(batches: int) -> int:
 
 
 def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
-    """Every row once, in batches of `size` rows of similar length, in random order. The batch that is made last may have fewer. Lengths are int64
-    (rows,); `pool` is the number of batches that are cut from one pool of rows."""
+    """Every row once, in batches of `size` rows of similar length, in random order; `pool` batches come from one pool. Lengths are int64 (rows,)."""
     batches = []
     order = rng.permutation(len(lengths))
     for start in range(0, len(order), pool * size):
