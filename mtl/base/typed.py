@@ -42,9 +42,8 @@ class UnknownKey(InputError):
 
 
 def typed(kind: type[Content], content: Any, section: str = "", path: Path | str | None = None) -> Content:
-    """An instance of a dataclass with these values by the names of fields, dictionaries of them for sections (which may be instances already); fields
-    without one have their defaults. Messages name `section`, which stands before the keys, as in "embeddings.", and `path`, the file. Raises
-    InputError for an unknown key, a value that its field does not take, a field without a value, and as `check` does."""
+    """An instance of a dataclass with these values by the names of fields, dictionaries (or instances) for sections. Raises InputError, which names
+    the `section` that stands before the keys, as in "embeddings.", and the file's `path`, for an unknown, a wrong or a missing value."""
     try:
         return cast(Content, _section(kind, content, section.removesuffix(".")))
     except InputError as error:

@@ -30,8 +30,7 @@ PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZM
 
 class OpenLines:
     """The lines of an open file, plain, gzipped, or the only file in a zip, one by one. Memory holds one line, of at most `limit` bytes, and
-    unpacking is bounded by the file's size. `packing` is a key of PACKINGS, or None; `number` is that of the last line read, from 1; `offset` is
-    where the next line begins, in bytes of the plain text."""
+    unpacking is bounded by the file's size. `packing` is a key of PACKINGS, or None; `number` counts the lines read; `offset`, their bytes."""
 
     def __init__(self, path: Path, file: io.BufferedReader, packing: str | None, limit: int) -> None:
         self._path, self._raw, self._lines, self.packing, self._limit = path, file, file, packing, limit

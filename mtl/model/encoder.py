@@ -32,13 +32,8 @@ class Encoder(nn.Module):
         dropout: float,
         join_input: bool = False,
     ) -> None:
-        """
-        Args:
-            embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim).
-            hidden_size: units per direction.
-            join_input: a token's output is [LSTM output; word embedding], each after its own dropout, and no dropout
-                follows. This is jiant's `skip_embs` (`SentenceEncoder.forward` in jiant 1.2.1).
-        """
+        """The embedder makes vectors (batch, time, dim) of what `Sequences.gather` returns; `hidden_size` is per direction. With `join_input`, as
+        with jiant's `skip_embs`, a token's output is [LSTM output; word embedding], each after its own dropout."""
         super().__init__()
         self.embedder = embedder
         self.embedding_dropout = nn.Dropout(embedding_dropout)

@@ -189,8 +189,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Within the block, silence Lightning's messages about the hardware and about loaders without workers, as both are intended here, and the
-    traceback of an OSError in the thread that writes TensorBoard's log: the next call of the logger raises it."""
+    """Within the block, silence Lightning on hardware and on loaders without workers, and an OSError in TensorBoard's thread: it is raised later."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
