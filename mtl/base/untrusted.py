@@ -33,8 +33,7 @@ AGAIN = "restore it, or remove the run's folder and run it again"
 
 
 def check_plain_folder(folder: Path) -> None:
-    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device: a link in a foreign folder could disclose or change
-    files of this machine. The folder itself may be reached through a link."""
+    """Raise InputError if anything in the folder, at any depth, is a link, a pipe or a device: a link could disclose files of this machine."""
     for path, folders, files in os.walk(folder):
         for entry in (Path(path, name) for name in (*folders, *files)):
             if entry.is_symlink():

@@ -213,8 +213,7 @@ def span_features(vectors: Sequence[Tensor]) -> Tensor:
 
 def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
     """The vectors of the units of all rows, (sides * units, dim), and the row of each unit, int64 (units,). Of a pair, the first text's come first.
-    States and lengths are as in `Head.read`; `units` are the steps of each row's units in its last text, int64 (inputs, longest): PAST after the last
-    one, WHOLE for the maximum over time."""
+    As in `Head.read`; `units` are the steps of each row's units in its last text, int64 (inputs, longest), PAST after them, WHOLE for the maximum."""
     rows, numbers = (units != PAST).nonzero(as_tuple=True)
     steps = units[rows, numbers]
     *first_texts, last_text = max_pool(states, lengths).chunk(len(states) // len(units))

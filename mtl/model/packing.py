@@ -40,8 +40,7 @@ def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
 
 
 class Packing:
-    """Which packed column holds which step of which sequence. A step's columns are its sequences, the longest first, then 0 to 15 columns of padding.
-    `sizes` has the number of sequences of each step, descending."""
+    """Which packed column holds which step of which sequence. A step's columns are its sequences, the longest first, then 0 to 15 for padding."""
 
     def __init__(self, lengths: Tensor, time: int) -> None:
         """The lengths are int64 (batch,), at least 1; the padded batch has `time` steps."""
@@ -53,7 +52,7 @@ class Packing:
         real = ranks < np.repeat(sizes, widths)
         # Padding columns repeat the longest sequence, which has every step.
         indices = order[np.where(real, ranks, 0)] * time + steps
-        self.sizes: list[int] = sizes.tolist()
+        self.sizes: list[int] = sizes.tolist()  # the number of sequences of each step, descending
         self.shape = (len(order), time)
         self.indices = torch.from_numpy(indices)  # of each column, in the flattened padded batch
         self.real_columns = torch.from_numpy(np.flatnonzero(real))

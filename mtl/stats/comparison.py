@@ -76,8 +76,7 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """The probability of a value at least as far from 0 if 0 is expected; at least that of a sign test in which one run is better on every
-        group, as all resamples of few groups may be equal."""
+        """The probability of a value at least as far from 0 if 0 is expected; at least that of a sign test: resamples of few groups may be equal."""
         if abs(self.value) < NEGLIGIBLE:
             return 1.0
         p = 2 * float(stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else 0.0

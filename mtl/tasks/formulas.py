@@ -1,7 +1,6 @@
 """The formulas of metrics, for scores and for resampled scores.
 
-A formula takes many sets of weights of the rows at once. If all weights are 1, the result is the metric itself; if a weight is how often a resample
-draws the row, the metric on that resample."""
+A formula takes sets of weights of the rows. With weights of 1, it is the metric itself; with how often a resample draws each row, that on it."""
 
 import re
 from collections.abc import Callable

@@ -32,8 +32,7 @@ _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
 
 @contextmanager
 def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Let trainings within the block use the objects in these settings, by dotted key. Yields the settings with names of classes in place of objects,
-    and the keys of those that hold objects."""
+    """Let trainings within the block use the objects in these settings, by dotted key. Yields the settings with names of classes, and the keys."""
     named, by_key = dict(settings), {}
     for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
         values = settings[key] if isinstance(settings[key], list) else [settings[key]]

@@ -75,8 +75,7 @@ class BatchDataset(Dataset[Batch]):
 class Schedule:
     """The task and the rows of each training step. A step draws one task, with probability proportional to its number of training rows to the power
     of `sampling` (1: jiant's; 0: all tasks equally often), and takes its next batch. Rows are shuffled again after each pass over them. By task id,
-    `lengths` has the length of each training row in tokens, int64 (rows,), and `batch_sizes` is in rows. A batch has rows of similar length, drawn
-    from the rows of `pool` batches; 1: rows are shuffled freely."""
+    `lengths` has the length of each training row in tokens, int64 (rows,); `batch_sizes` is in rows; `pool` is as in `pooled_batches`."""
 
     def __init__(
         self,
