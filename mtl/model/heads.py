@@ -164,10 +164,9 @@ class AttentionHead(TokenHead):
 
 
 class CosineHead(nn.Module):
-    """For a pair whose target is a number: scale * cosine + shift of the two texts' centred vectors, as in Sentence-BERT's regression
-    objective (Reimers and Gurevych 2019, section 3). Scale and shift start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the
-    target (`mtl.tasks.kinds.number.NumberHead.loss`). Vectors that are maxima over time point in similar directions, so that their cosines
-    have a narrow range. So they are centred: in training by their mean over the batch, else by the moving average of these means."""
+    """For a pair whose target is a number: scale * cosine + shift of the two texts' centred vectors, as in Sentence-BERT (Reimers and
+    Gurevych 2019, section 3). Scale and shift start at 1 and 0: a cosine of 0 to 1 stands for the target's range (`NumberHead.loss`). Vectors that
+    are maxima over time point in similar directions, so they are centred: in training by their mean over the batch, else by its moving average."""
 
     reads_tokens = False
     transitions = None

@@ -149,18 +149,8 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
     suite = typed(Suite, raw, path=path)
     if not suite.tasks:
         raise InputError("names no task", path=path, key="tasks")
-    if suite.data is not None and not is_inside(suite.data):
-        raise InputError(f"{suite.data!r} must be a folder beside the suite file, without '..'", path=path, key="data")
+    _check_names(suite, path)
     suite.data = suite.data and str(inside(path.parent, suite.data))
-    for kind, vectors in suite.embeddings.items():
-        if not is_inside(vectors):
-            message = f"{vectors!r} must be a recipe's name or a path below the working directory"
-            hint = "the command line may name any path (embeddings.path=)"
-            raise InputError(f"embeddings.{kind}: {message}; {hint}", path=path)
-    if not is_file_name(suite.name):
-        raise InputError(f"{suite.name!r} names folders; use letters, digits, '.', '_' and '-'", path=path, key="name")
-    if not LANGUAGE.fullmatch(suite.language):
-        raise InputError(f"{suite.language!r} is no code of a language, as in sv (ISO 639)", path=path, key="language")
     for id, task in suite.tasks.items():
         task.id = str(id)
         task.title = task.title or task.id
@@ -172,13 +162,26 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
             message = f"{counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
             raise InputError(f"tasks.{id}.decide: {message}", path=path)
         # The kind comes first: the problems depend on it.
-        problem = _complete_kind(task, suite) or task_problem(task, AVERAGE)
-        if problem:
+        if problem := _complete_kind(task, suite) or task_problem(task, AVERAGE):
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
         raise InputError(problem, path=path)
     suite.title = suite.title or suite.name
     return suite
+
+
+def _check_names(suite: Suite, path: Path) -> None:
+    """Raise InputError if the suite's name, a path in it or its language cannot be one."""
+    if suite.data is not None and not is_inside(suite.data):
+        raise InputError(f"{suite.data!r} must be a folder beside the suite file, without '..'", path=path, key="data")
+    for kind, vectors in suite.embeddings.items():
+        if not is_inside(vectors):
+            message = f"embeddings.{kind}: {vectors!r} must be a recipe's name or a path below the working directory"
+            raise InputError(f"{message}; the command line may name any path (embeddings.path=)", path=path)
+    if not is_file_name(suite.name):
+        raise InputError(f"{suite.name!r} names folders; use letters, digits, '.', '_' and '-'", path=path, key="name")
+    if not LANGUAGE.fullmatch(suite.language):
+        raise InputError(f"{suite.language!r} is no code of a language, as in sv (ISO 639)", path=path, key="language")
 
 
 def _suite_problem(suite: Suite) -> str | None:
