@@ -128,7 +128,7 @@ class Cell:
 @contextmanager
 def standard_streams() -> Iterator[None]:
     """Within the block, standard output and standard error take any text, and show it as `visible` does; what their encoding lacks is escaped. A
-    stream that the process lacks is /dev/null. Errors of standard output are OSErrors that name it; a run goes on without its messages on standard error."""
+    stream that the process lacks is /dev/null. Errors of standard output are OSErrors that name it; those of standard error are ignored."""
     for number in range(3):
         try:
             os.fstat(number)
