@@ -40,9 +40,8 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     tails = _tails(rows, tests, groups, family)
     # References that were chosen by their scores depend on the tests of every pair, so the correction is for all of these.
     corrected_tails = all_tails(family) if by_score else np.array(list(tails.values()))
-    comparisons: dict[Pair, dict[str, PairTest]] = {
-        (first, second): {} for first, second in pairs if rows[first].scores.keys() & rows[second].scores.keys()
-    }
+    common = [(first, second) for first, second in pairs if rows[first].scores.keys() & rows[second].scores.keys()]
+    comparisons: dict[Pair, dict[str, PairTest]] = {pair: {} for pair in common}
     for (pair, column), test in with_holm(tests, tails, corrected_tails).items():
         comparisons[pair][column] = test
     comparisons = {pair: _with_average(by_column, only_task) for pair, by_column in comparisons.items()}
@@ -120,5 +119,6 @@ def _ranks(rows: Sequence[Row], groups: Groups, family: Family) -> dict[str, dic
 
 def _with_average(by_column: Mapping[str, Value], only_task: str | None) -> dict[str, Value]:
     """The tests or the ranks of each column; if all runs have one task alone, that task's are those of the average, too."""
-    average = {AVERAGE: by_column[only_task]} if only_task in by_column else {}
-    return {**by_column, **average}
+    if only_task is None or only_task not in by_column:
+        return dict(by_column)
+    return {**by_column, AVERAGE: by_column[only_task]}
