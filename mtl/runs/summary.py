@@ -126,8 +126,8 @@ def summarize(
     changed: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """The summary of a run, without what `mtl.jobs.baseline.sum_up` adds: from what the method says of itself
-    (`mtl.methods.method.MethodKind.summary`), the content of each seed's scores.json, and by task id the number of rows by split, the score × 100 of
-    the best constant answer (`mtl.tasks.metrics`) on the scored split, and the splits whose files do not have the suite's checksums."""
+    (`mtl.methods.method_kind.MethodKind.summary`), the content of each seed's scores.json, and by task id the number of rows by split, the score
+    × 100 of the best constant answer (`mtl.tasks.metrics`) on the scored split, and the splits whose files do not have the suite's checksums."""
     tasks = [task for task in tasks if task.is_scored]
     by_task = {task.id: _task_scores(task, seeds, constants[task.id], rows[task.id]) for task in tasks}
     published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}

@@ -129,7 +129,8 @@ def test_remarks_appear_once_details_not(
 CODE = """
 import logging, sys, time
 from mtl.base.terminal import standard_streams
-from mtl.base.display import RunBegun, Scored, log_to_standard_error, logger, show, shown_run
+from mtl.base.display import log_to_standard_error, logger, show, shown_run
+from mtl.base.events import RunBegun, Scored
 from mtl.base.progress import Progress
 logging.getLogger("mtl").setLevel(logging.INFO)
 try:
