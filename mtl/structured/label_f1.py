@@ -5,7 +5,8 @@ import numpy as np
 
 from mtl.structured.multi_label import indicators
 from mtl.structured.span_f1 import ratio
-from mtl.tasks.metrics import Metric, Parts, accuracy
+from mtl.tasks.formulas import accuracy
+from mtl.tasks.metrics import Metric, Parts
 from mtl.tasks.task import ScoredRows, Task
 
 KIND = ("multi_label",)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from mtl.embedders.elmo.options import Options
-from mtl.model.lstm import Step, packed_steps
+from mtl.model.packing import Step, packed_steps
 
 # Words are read as character ids, one per byte. They are those of AllenNLP's model: 0 pads a batch, 1 to 256 are the bytes 0 to 255,
 # then follow these markers. The original TensorFlow code's ids are smaller by one.

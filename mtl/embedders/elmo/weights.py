@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import UNPACKED_RATIO, open_regular
+from mtl.base.untrusted import open_regular
+from mtl.base.untrusted_lines import UNPACKED_RATIO
 from mtl.embedders.elmo.network import DIRECTIONS, BiLM
 from mtl.embedders.elmo.options import Options
 

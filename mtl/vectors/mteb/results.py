@@ -6,10 +6,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, NotRequired, TypedDict
 
-from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.untrusted import Amount, Count, Score, check_plain_folder, read_json
-from mtl.base.wording import MISSING, escaped, format_bytes, markdown_table
+from mtl.base.wording import MISSING, escaped, format_bytes, format_duration, markdown_table
 from mtl.runs.finished import find_finished
 from mtl.vectors.encoders.encoder import Description, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark, load_benchmark
