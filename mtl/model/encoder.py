@@ -81,7 +81,7 @@ class Encoder(nn.Module):
 
     @torch.no_grad()
     def _encoded(self, sequences: Sequences, texts: Tensor, title: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, (texts,), in tokens."""
+        """Batches of texts of similar length: indices into `texts`, outputs (batch, time, output_size), lengths (batch,)."""
         training = self.training
         self.eval()
         with Progress(title, len(texts), "texts") as bar:
