@@ -14,7 +14,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.wording import escaped
 from mtl.vectors.encoders.sentence_model import load_model
-from mtl.vectors.export.export import Export, card, code_block
+from mtl.vectors.export.card import card, code_block
+from mtl.vectors.export.export import Export
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
 # The tokenizer gives a text without a token one unknown word, but not an empty text: so each text begins with a space.
@@ -45,7 +46,7 @@ def write(export: Export, folder: Path) -> None:
     for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
         weights.chmod((folder / "modules.json").stat().st_mode)
     loaded = load_model(folder, "cpu")
-    texts = probe_texts(export.model.reader.vocabulary.words, export.model.config.max_length)
+    texts = probe_texts(export.reader.vocabulary.words, export.model.config.max_length)
     difference = float(np.abs(loaded.encode(texts, show_progress_bar=False) - export.encoder.encode(texts)).max())
     if not difference <= TOLERANCE:
         message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
@@ -59,7 +60,7 @@ def _new_model(export: Export, tokenizer_file: Path) -> Any:
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast
 
-    content = tokenizer_json(export.model.language, export.model.reader.vocabulary.words)
+    content = tokenizer_json(export.model.language, export.reader.vocabulary.words)
     tokenizer_file.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file))
     words = modules.WordEmbeddings(tokenizer, export.word_vectors(), max_seq_length=export.model.config.max_length)
@@ -119,7 +120,7 @@ def _card(export: Export, architecture: str) -> str:
     introduction = [
         f"# {escaped(description.title)}",
         f"This is a sentence-transformers model that maps texts to vectors of {description.dim} numbers, which are compared by their cosine:"
-        f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM, and the {pooling} over time{centred}. It has"
+        f" {len(export.reader.vocabulary.words):,} word vectors, a bidirectional LSTM, and the {pooling} over time{centred}. It has"
         f" {description.parameters:,} parameters, of which {description.parameters_without_embeddings:,} are not in word vectors.",
         f"```\n{architecture}\n```",
         f"## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n{usage}\n\nThe prompt of the"

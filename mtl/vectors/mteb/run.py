@@ -89,7 +89,8 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     elif data_dir is None and (default := Path("data") / benchmark.name).is_dir():
         data_dir = default
     import_mteb(Path(settings.runs_dir) / "mteb")
-    from mtl.vectors.mteb.evaluation import Evaluator, model_meta
+    from mtl.vectors.mteb.evaluation import Evaluator
+    from mtl.vectors.mteb.model import model_meta
 
     try:
         encoder = open_encoder(encoder_settings)
