@@ -112,6 +112,7 @@ class BoardLayout:
             heading = f"{types[name].title}, {types[name].metric_title}"
             groups.append(Group(name, heading, task_titles, _group_lines(rows, ids, name), has_mean=len(ids) > 1))
         type_titles = {name: type_.title for name, type_ in types.items()}
+        type_lines = _group_lines(rows, type_titles, BY_TYPE)
         return Leaderboard(
             id,
             title,
@@ -121,9 +122,7 @@ class BoardLayout:
             marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
             facts=[*facts, *self._seen_notes(rows)],
             groups=groups,
-            page_groups=[
-                Group("types", "by type", type_titles, _group_lines(rows, type_titles, BY_TYPE), has_mean=True)
-            ],
+            page_groups=[Group("types", "by type", type_titles, type_lines, has_mean=True)],
             table={
                 AVERAGE: Column("AVG, tasks", "mean"),
                 BY_TYPE: Column("AVG, types", "mean"),

@@ -46,9 +46,8 @@ def add_commands(commands: Commands) -> None:
 
 def add_embeddings_train(actions: Commands) -> None:
     """Add `mtl embeddings train`, beside the other actions of `mtl embeddings`, which are the core's."""
-    train = actions.add_parser(
-        "train", help="train fastText vectors or an ELMo on text files and on a suite's training text"
-    )
+    text = "train fastText vectors or an ELMo on text files and on a suite's training text"
+    train = actions.add_parser("train", help=text)
     train.set_defaults(run=_train_embeddings)
     train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
     keys = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"

@@ -1,7 +1,7 @@
-"""The model card of an export, in Markdown."""
+"""The model card of an export, in Markdown. Its text stands in card.md, and its introduction in a file for each format."""
 
 import re
-from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -11,54 +11,50 @@ from mtl.runs.summary import read_summary
 from mtl.runs.table import render
 from mtl.vectors.export.export import Export
 
+WORDS_OF_THE_RUN = (
+    " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that"
+    " `words=` named."
+)
+NO_LICENSE = "\n- No license is stated for the weights; that of the data and of what training began with decides."
 
-def card(export: Export, metadata: Mapping[str, Any], introduction: Sequence[str]) -> str:
-    """A model card in Markdown: the metadata, with the language and the licence; the introduction, which is a title and
-    sections; then scores, the data of the tasks that trained the encoder, and limits."""
-    predictor, description, license = export.encoder.predictor, export.encoder.description, export.settings.license
+
+def card(export: Export, introduction: str, **values: Any) -> str:
+    """The card of an export. `introduction` names a file of this folder: metadata beside the language and the licence, a
+    line `---`, and sections, which may name `encoder`, its escaped `title`, the number of `words`, and these values."""
+    encoder, license = export.encoder, export.settings.license
+    predictor, description = encoder.predictor, encoder.description
     suite, summary, seed = predictor.suite, read_summary(predictor.folder.summary), str(predictor.seed)
-    front_matter = {"language": [suite.language], **({"license": license} if license else {}), **metadata}
-    names = {id: escaped(task.title or id) for id, task in suite.tasks.items()}
-    scores = [f"{names[id]} {suite.shown.show(scored['scores'][seed])}" for id, scored in summary["tasks"].items()]
+    titles = {id: escaped(task.title or id) for id, task in suite.tasks.items()}
+    scores = [f"{titles[id]} {suite.shown.show(scored['scores'][seed])}" for id, scored in summary["tasks"].items()]
     data = [["task", "license of the data", "training rows"]]
     for id, scored in summary["tasks"].items():
         if f"{suite.name}/{id}" in description.trained_on:
             rows = (scored.get("rows") or {}).get("train", MISSING)
-            data.append([names[id], escaped(suite.tasks[id].license or "not stated"), str(rows)])
-    sections = [
-        f"---\n{yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True)}---",
-        *introduction,
-        f"## Evaluation\n\nThe model is that of seed {seed} of a run, which has the scores {', '.join(scores)}. All seeds of the run:",
-        render(dict(summary), suite).partition("\n\n")[2].strip(),
-        "## Training\n\nAll tasks trained the encoder together (stage 1), on the training rows of"
-        f" {escaped(suite.title or suite.name)}:\n\n{markdown_table(data, left=2)}",
-        f"The run, and this export:\n\n{code_block(str(summary['command']), export.command, language='sh')}",
-        "## Limits\n\n" + "\n".join(f"- {limit}" for limit in _limits(export)),
-    ]
-    return "\n\n".join(sections) + "\n"
+            data.append([titles[id], escaped(suite.tasks[id].license or "not stated"), str(rows)])
+    metadata = {"language": [suite.language], **({"license": license} if license else {})}
+    further_metadata, _, sections = _read(introduction).rstrip().partition("---\n")
+    values |= {"title": escaped(description.title), "words": len(export.reader.vocabulary.words)}
+    return _read("card.md").format(
+        metadata=yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True) + further_metadata,
+        introduction=sections.format(encoder=encoder, **values),
+        seed=seed,
+        scores=", ".join(scores),
+        table=render(dict(summary), suite).partition("\n\n")[2].strip(),
+        suite=escaped(suite.title or suite.name),
+        data=markdown_table(data, left=2),
+        commands=code_block(str(summary["command"]), export.command),
+        words_of_the_run=WORDS_OF_THE_RUN if export.looks_up else "",
+        encoder=encoder,
+        language=escaped(description.language),
+        no_license="" if license else NO_LICENSE,
+    )
 
 
-def _limits(export: Export) -> list[str]:
-    """What the encoder cannot do, in sentences."""
-    description = export.encoder.description
-    unknown_words = "Words that are not in the vocabulary share one vector, that of unknown words."
-    if export.looks_up:
-        unknown_words += (
-            " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that"
-            " `words=` named."
-        )
-    limits = [
-        unknown_words,
-        f"Texts are cut after {description.max_length} tokens, and the heads of the run are not part of the export.",
-        f"The encoder was trained on the tasks above, in one language ({escaped(description.language)}); on other data it may be worse than"
-        " the average of its word vectors.",
-    ]
-    if not export.settings.license:
-        limits.append("No license is stated for the weights; that of the data and of what training began with decides.")
-    return limits
+def code_block(*commands: str) -> str:
+    """Command lines in Markdown. None of them can end the block."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", "".join(commands))), default=0))
+    return "\n".join([f"{fence}sh", *(command.replace("\n", " ") for command in commands), fence])
 
 
-def code_block(*lines: str, language: str = "python") -> str:
-    """Lines of code in Markdown. No line can end the block."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", "".join(lines))), default=0))
-    return "\n".join([f"{fence}{language}", *(line.replace("\n", " ") for line in lines), fence])
+def _read(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

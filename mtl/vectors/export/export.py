@@ -46,8 +46,7 @@ class Export:
     def word_vectors(self) -> Tensor:
         """The vectors of padding (zero), of the unknown word, and of the words of the reader, float32 (ids, dim)."""
         ids = torch.arange(len(self.reader.vocabulary))
-        vectors: Tensor = self.reader.embedder(ids[None])[0]
-        return vectors.float()
+        return self.reader.embedder(ids[None])[0].float()
 
 
 @dataclass(frozen=True)

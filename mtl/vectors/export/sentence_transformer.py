@@ -12,9 +12,8 @@ import torch
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.base.wording import escaped
 from mtl.vectors.encoders.sentence_model import load_model
-from mtl.vectors.export.card import card, code_block
+from mtl.vectors.export.card import card
 from mtl.vectors.export.export import Export
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
@@ -51,7 +50,9 @@ def write(export: Export, folder: Path) -> None:
     if not difference <= TOLERANCE:
         message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
         raise InputError(f"{message}; use the versions of constraints.txt", key="--format sentence-transformers")
-    write_text(folder / "README.md", _card(export, str(loaded)))
+    centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
+    text = card(export, "sentence_transformer.md", centred=centred, architecture=str(loaded))
+    write_text(folder / "README.md", text)
 
 
 def _new_model(export: Export, tokenizer_file: Path) -> Any:
@@ -99,33 +100,3 @@ def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
 
     bias = torch.zeros(dim) if centre is None else -torch.from_numpy(centre)
     return Dense(dim, dim, activation_function=torch.nn.Identity(), init_weight=torch.eye(dim), init_bias=bias, **names)
-
-
-def _card(export: Export, architecture: str) -> str:
-    """The model card."""
-    description, pooling = export.encoder.description, export.encoder.pooling
-    centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
-    metadata = {
-        "library_name": "sentence-transformers",
-        "pipeline_tag": "sentence-similarity",
-        "tags": ["sentence-transformers", "sentence-similarity", "feature-extraction", "bilstm"],
-    }
-    usage = code_block(
-        "from sentence_transformers import SentenceTransformer",
-        "",
-        'model = SentenceTransformer("FOLDER")',
-        'vectors = model.encode(["Text one.", "Text two."])',
-        "model.similarity(vectors, vectors)",
-    )
-    introduction = [
-        f"# {escaped(description.title)}",
-        f"This is a sentence-transformers model that maps texts to vectors of {description.dim} numbers, which are compared by their cosine:"
-        f" {len(export.reader.vocabulary.words):,} word vectors, a bidirectional LSTM, and the {pooling} over time{centred}. It has"
-        f" {description.parameters:,} parameters, of which {description.parameters_without_embeddings:,} are not in word vectors.",
-        f"```\n{architecture}\n```",
-        f"## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n{usage}\n\nThe prompt of the"
-        " model is a space, which changes no vector but that of an empty text. If you set a prompt of your own, begin it with a space. Use"
-        " `encode` for all texts: in sentence-transformers 6.2, `encode_query` and `encode_document` fail for every model with word vectors"
-        " and a tokenizer of transformers.",
-    ]
-    return card(export, metadata, introduction)

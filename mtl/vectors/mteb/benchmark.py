@@ -131,9 +131,7 @@ class Benchmark:
     def not_comparable_notes(self, names: Iterable[str]) -> list[str]:
         """A note for each of these tasks whose scores do not belong beside published ones on any data."""
         reasons = {name: self.tasks[name].not_comparable for name in names}
-        return [
-            f"{name}: not comparable with published scores: {reason}." for name, reason in reasons.items() if reason
-        ]
+        return [f"{name}: not comparable with published scores: {why}." for name, why in reasons.items() if why]
 
     def type_means(self, scores: Mapping[str, float]) -> dict[str, float]:
         """By type, the mean of these scores by task. A type without any of them is left out."""

@@ -1,5 +1,4 @@
-"""A whole evaluation: open the encoder, evaluate it, write the summary and the table. mteb is an optional package, and
-importing it takes seconds: only what evaluates imports it."""
+"""A whole evaluation: open the encoder, evaluate it, write the summary and the table."""
 
 import logging
 import os
@@ -28,8 +27,8 @@ OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 
 
 def import_mteb(folder: Path) -> None:
-    """Import mteb, so that it makes its folder of results here and writes no bars and notes on standard error, such as
-    that a task has a newer version, which is other data. Raises InputError if it is not installed."""
+    """Import mteb, which is optional and takes seconds, so that it makes its folder of results here, and writes no bars and
+    no notes, such as that a task has a newer version, which is other data. Raises InputError if it is not installed."""
     check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets

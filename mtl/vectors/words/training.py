@@ -8,7 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Protocol, cast
+from typing import IO, Annotated, Any, Protocol, cast
+
+import torch
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
@@ -27,9 +29,6 @@ from mtl.jobs.job import Job, load_job
 from mtl.tasks.suite import Suite
 from mtl.vectors.words import TRAININGS
 
-if TYPE_CHECKING:
-    import torch
-
 logger = logging.getLogger("mtl")
 
 LONGEST = 1_000_000  # tokens; a longer training text is cut
@@ -39,7 +38,7 @@ Text = tuple[Iterable[Sequence[str]], str]  # tokenized lines, and the source th
 class Training(Protocol):
     """The settings with which vectors of one kind are trained: a dataclass."""
 
-    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
         """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises
         InputError. The source, which identifies the content of the lines, is noted first (`note_source`)."""
 
@@ -146,7 +145,7 @@ def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str,
 
 
 def train_recipe(
-    recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
+    recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: torch.device
 ) -> None:
     """Train the vectors of a recipe on the suite's training text, unless another process trains them. Raises InputError."""
     training, exists = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).exists

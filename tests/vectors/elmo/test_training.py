@@ -16,7 +16,7 @@ from mtl.embedders.elmo.model import ELMo, read_weights
 from mtl.embedders.elmo.options import read_options
 from mtl.vectors.elmo import training as module
 from mtl.vectors.elmo.training import ELMoTraining, write_weights
-from mtl.vectors.pretraining.resumable import unfinished_folder
+from mtl.vectors.pretraining.unfinished import unfinished_folder
 from mtl.vectors.words.training import TrainingRequest, train_embeddings, training_settings
 
 SMALL = {
