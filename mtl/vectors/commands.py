@@ -61,7 +61,8 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.vectors.words.training import TrainingRequest, train_embeddings
+    from mtl.vectors.training_request import TrainingRequest
+    from mtl.vectors.words.training import train_embeddings
 
     settings = _settings(arguments)
     print(train_embeddings(arguments.embeddings, TrainingRequest.take(settings), settings))
@@ -71,7 +72,7 @@ def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.base.device import device_of
     from mtl.data.dataset import training_texts
     from mtl.vectors.pretraining.settings import read_settings
-    from mtl.vectors.words.training import TrainingRequest
+    from mtl.vectors.training_request import TrainingRequest
 
     settings = _settings(arguments)
     request = TrainingRequest.take(settings)

@@ -47,6 +47,11 @@ class SentenceEncoder(ABC):
     prompts: Mapping[str, str] = {}  # before a text, by mteb's names: of tasks, their types, "query", "document"
     similarity = "cosine"  # how vectors are compared where a task does not say so; or "dot", "euclidean", "manhattan"
 
+    @property
+    def revision(self) -> str:
+        """The first digits of the fingerprint, as names have them."""
+        return self.fingerprint[:12]
+
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
         """The vectors of any number of texts, float32 (texts, dim), which differ by at most 1e-5 between batches. The prompt is

@@ -11,6 +11,7 @@ from mtl.runs.summary import read_summary
 from mtl.runs.table import render
 from mtl.vectors.export.export import Export
 
+TEMPLATES = Path(__file__).parent
 WORDS_OF_THE_RUN = (
     " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that"
     " `words=` named."
@@ -32,9 +33,10 @@ def card(export: Export, introduction: str, **values: Any) -> str:
             rows = (scored.get("rows") or {}).get("train", MISSING)
             data.append([titles[id], escaped(suite.tasks[id].license or "not stated"), str(rows)])
     metadata = {"language": [suite.language], **({"license": license} if license else {})}
-    further_metadata, _, sections = _read(introduction).rstrip().partition("---\n")
+    further_metadata, _, sections = (TEMPLATES / introduction).read_text(encoding="utf-8").rstrip().partition("---\n")
     values |= {"title": escaped(description.title), "words": len(export.reader.vocabulary.words)}
-    return _read("card.md").format(
+    template = (TEMPLATES / "card.md").read_text(encoding="utf-8")
+    return template.format(
         metadata=yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True) + further_metadata,
         introduction=sections.format(encoder=encoder, **values),
         seed=seed,
@@ -54,7 +56,3 @@ def code_block(*commands: str) -> str:
     """Command lines in Markdown. None of them can end the block."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", "".join(commands))), default=0))
     return "\n".join([f"{fence}sh", *(command.replace("\n", " ") for command in commands), fence])
-
-
-def _read(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")

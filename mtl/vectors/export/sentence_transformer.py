@@ -51,8 +51,7 @@ def write(export: Export, folder: Path) -> None:
         message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
         raise InputError(f"{message}; use the versions of constraints.txt", key="--format sentence-transformers")
     centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
-    text = card(export, "sentence_transformer.md", centred=centred, architecture=str(loaded))
-    write_text(folder / "README.md", text)
+    write_text(folder / "README.md", card(export, "sentence_transformer.md", centred=centred, architecture=str(loaded)))
 
 
 def _new_model(export: Export, tokenizer_file: Path) -> Any:

@@ -13,7 +13,6 @@ from mteb.types import PromptType
 from mtl.base.errors import InputError
 from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import revision_of
 
 COMPARED = {"cosine": ScoringFunction.COSINE, "dot": ScoringFunction.DOT_PRODUCT}  # what mteb computes itself
 
@@ -71,7 +70,7 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
         raise InputError(message)
     metadata = {
         "name": f"mtl/{description.name}{seed}",
-        "revision": revision_of(encoder),
+        "revision": encoder.revision,
         "languages": [language] if language else None,
         "n_parameters": description.parameters,
         "n_embedding_parameters": description.parameters - description.parameters_without_embeddings,

@@ -65,7 +65,7 @@ class EvaluationFolder:
     @classmethod
     def for_encoder(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
         """The folder of an encoder's evaluation: {runs_dir}/mteb/{benchmark}/{encoder}-{fingerprint}."""
-        return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{revision_of(encoder)}")
+        return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{encoder.revision}")
 
     def record(self, task: str) -> Path:
         """The file with the last evaluation on a task."""
@@ -83,11 +83,6 @@ class EvaluationFolder:
             return None
         matches = {name: record.get(name) for name in key} == key
         return record if matches and self.result(task).is_file() else None
-
-
-def revision_of(encoder: SentenceEncoder) -> str:
-    """The first digits of the encoder's fingerprint, as names have them."""
-    return encoder.fingerprint[:12]
 
 
 def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str]) -> Record:
