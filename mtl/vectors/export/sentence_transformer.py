@@ -22,14 +22,6 @@ PROMPTS = {"query": " ", "document": " "}
 TOLERANCE = 1e-5  # between vectors of the exported model and of the run
 
 
-def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
-    """Texts of different lengths, the longest longer than `max_length` tokens, with known and unknown words; some have no word."""
-    rng = random.Random(0)
-    lengths = (1, 2, 3, 5, 8, 13, 21, max_length, max_length + 7)
-    texts = [" ".join(rng.choices(words or ["x"], k=length)) for length in lengths]
-    return [*texts, f"{texts[2]}, {texts[3]} (qx7-zz)...", "qx7zz", "", " ", texts[1]]
-
-
 def write(export: Export, folder: Path) -> None:
     """Write the model and its card. Raises InputError for a run that the library's modules cannot express, and for other vectors than the run's."""
     problem = None
@@ -45,7 +37,7 @@ def write(export: Export, folder: Path) -> None:
     for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
         weights.chmod((folder / "modules.json").stat().st_mode)
     loaded = load_model(folder, "cpu")
-    texts = probe_texts(export.reader.vocabulary.words, export.model.config.max_length)
+    texts = _probe_texts(export.reader.vocabulary.words, export.model.config.max_length)
     difference = float(np.abs(loaded.encode(texts, show_progress_bar=False) - export.encoder.encode(texts)).max())
     if not difference <= TOLERANCE:
         message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
@@ -99,3 +91,11 @@ def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
 
     bias = torch.zeros(dim) if centre is None else -torch.from_numpy(centre)
     return Dense(dim, dim, activation_function=torch.nn.Identity(), init_weight=torch.eye(dim), init_bias=bias, **names)
+
+
+def _probe_texts(words: Sequence[str], max_length: int) -> list[str]:
+    """Texts of different lengths, the longest longer than `max_length` tokens, with known and unknown words; some have no word."""
+    rng = random.Random(0)
+    lengths = (1, 2, 3, 5, 8, 13, 21, max_length, max_length + 7)
+    texts = [" ".join(rng.choices(words or ["x"], k=length)) for length in lengths]
+    return [*texts, f"{texts[2]}, {texts[3]} (qx7-zz)...", "qx7zz", "", " ", texts[1]]

@@ -26,53 +26,6 @@ logger = logging.getLogger("mtl")
 OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 
 
-def import_mteb(folder: Path) -> None:
-    """Import mteb, which is optional and takes seconds, so that it makes its folder of results here, and writes no bars and
-    no notes, such as that a task has a newer version, which is other data. Raises InputError if it is not installed."""
-    check_installed("mteb")
-    os.environ.setdefault("MTEB_CACHE", str(folder))
-    import datasets
-    import mteb  # noqa: F401
-
-    datasets.disable_progress_bars()
-    datasets.logging.set_verbosity(logging.CRITICAL)  # what it logs as errors it also raises
-    for library in ("mteb", "huggingface_hub"):  # the hub's client logs each retry
-        logging.getLogger(library).setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module=r"mteb\.")
-
-
-def cluster_encoding(
-    encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
-) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers open the same encoder and see the folder. Raises
-    InputError if Ray is not installed; the encoding raises it if a worker's encoder differs."""
-    if (engine := ENGINES.get("ray")) is None:
-        raise InputError("needs the engine ray, which is not installed", key="workers")
-    is_gpu = device_of(str(settings.get("device", "cpu")), "device").type == "cuda"
-    cluster, needs = cast(Mapper, engine()), Needs(gpu=float(is_gpu))
-    # A worker's own mean of texts may differ in its last digits, as it may have another number of CPU threads.
-    centre, identity = getattr(encoder, "centre", None), (encoder.fingerprint, encoder.versions())
-
-    def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
-        arguments = (open_encoder, settings, prompt, centre, identity)
-        return cluster.map(Unit("encoder", _worker_encoding, arguments, folder=folder, needs=needs), blocks, workers)
-
-    return encode
-
-
-def _worker_encoding(
-    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: tuple[str, Any]
-) -> Callable[[list[str]], np.ndarray]:
-    """In a worker, what encodes a block of texts. Raises InputError for another encoder than the main process's."""
-    encoder: Any = open_encoder(settings)
-    if centre is not None:
-        encoder.centre = centre
-    if (encoder.fingerprint, encoder.versions()) != identity:
-        problem = "a worker has other files or versions of the encoder than this process"
-        raise InputError(f"{problem} ({encoder.versions()}, not {identity[1]}); make them equal", key="workers")
-    return partial(encoder.encode, prompt=prompt)
-
-
 def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. `values` are the settings
     of `mtl mteb` and of the encoder, `about` further keys of the summary. Raises InputError if it fails."""
@@ -123,3 +76,50 @@ def _tasks_with_folder(benchmark: Benchmark, data_dir: Path) -> list[str]:
     if left_out := benchmark.missing(present):
         logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
     return present
+
+
+def import_mteb(folder: Path) -> None:
+    """Import mteb, which is optional and takes seconds, so that it makes its folder of results here, and writes no bars and
+    no notes, such as that a task has a newer version, which is other data. Raises InputError if it is not installed."""
+    check_installed("mteb")
+    os.environ.setdefault("MTEB_CACHE", str(folder))
+    import datasets
+    import mteb  # noqa: F401
+
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(logging.CRITICAL)  # what it logs as errors it also raises
+    for library in ("mteb", "huggingface_hub"):  # the hub's client logs each retry
+        logging.getLogger(library).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module=r"mteb\.")
+
+
+def cluster_encoding(
+    encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
+) -> EncodeBlocks:
+    """What encodes blocks of texts on a Ray cluster, whose workers open the same encoder and see the folder. Raises
+    InputError if Ray is not installed; the encoding raises it if a worker's encoder differs."""
+    if (engine := ENGINES.get("ray")) is None:
+        raise InputError("needs the engine ray, which is not installed", key="workers")
+    is_gpu = device_of(str(settings.get("device", "cpu")), "device").type == "cuda"
+    cluster, needs = cast(Mapper, engine()), Needs(gpu=float(is_gpu))
+    # A worker's own mean of texts may differ in its last digits, as it may have another number of CPU threads.
+    centre, identity = getattr(encoder, "centre", None), (encoder.fingerprint, encoder.versions())
+
+    def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
+        arguments = (open_encoder, settings, prompt, centre, identity)
+        return cluster.map(Unit("encoder", _worker_encoding, arguments, folder=folder, needs=needs), blocks, workers)
+
+    return encode
+
+
+def _worker_encoding(
+    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: tuple[str, Any]
+) -> Callable[[list[str]], np.ndarray]:
+    """In a worker, what encodes a block of texts. Raises InputError for another encoder than the main process's."""
+    encoder: Any = open_encoder(settings)
+    if centre is not None:
+        encoder.centre = centre
+    if (encoder.fingerprint, encoder.versions()) != identity:
+        problem = "a worker has other files or versions of the encoder than this process"
+        raise InputError(f"{problem} ({encoder.versions()}, not {identity[1]}); make them equal", key="workers")
+    return partial(encoder.encode, prompt=prompt)

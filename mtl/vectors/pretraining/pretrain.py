@@ -35,15 +35,6 @@ logger = logging.getLogger("mtl")
 CPU = torch.device("cpu")
 
 
-def model_card(log: dict[str, Any], language: str | None) -> str:
-    """The model's README, with the metadata that model hubs read, from the content of LOG."""
-    values = {key: log[key] for key in ("parameters", "tokens", "vocabulary")} | log["validations"][-1]
-    values["language"] = f'language: "{language}"\n' if language else ""
-    values["texts"] = escaped(", ".join(log["texts"]))
-    values["learnt"] = escaped(", ".join(log["vocabulary_texts"])) or "the same text"
-    return CARD.read_text(encoding="utf-8").format(**values)
-
-
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
     """Learn a vocabulary, train a BERT as `train_once` says, and write it to the new folder `out` for transformers.
@@ -89,7 +80,7 @@ def _train_and_write(
         for weights in folder.glob("*.safetensors"):  # which safetensors makes readable by their owner alone
             weights.chmod((folder / "config.json").stat().st_mode)
         write_json(folder / LOG, log)
-        write_text(folder / "README.md", model_card(log, texts.language))
+        write_text(folder / "README.md", _model_card(log, texts.language))
 
 
 def begin_training(
@@ -111,6 +102,15 @@ def begin_training(
     begins, segments = word_beginnings(tokenizer), Segments(*read_tokens(unfinished), settings.chunk)
     bert = new_bert(settings, len(begins)).to(device)
     return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished)
+
+
+def _model_card(log: dict[str, Any], language: str | None) -> str:
+    """The model's README, with the metadata that model hubs read, from the content of LOG."""
+    values = {key: log[key] for key in ("parameters", "tokens", "vocabulary")} | log["validations"][-1]
+    values["language"] = f'language: "{language}"\n' if language else ""
+    values["texts"] = escaped(", ".join(log["texts"]))
+    values["learnt"] = escaped(", ".join(log["vocabulary_texts"])) or "the same text"
+    return CARD.read_text(encoding="utf-8").format(**values)
 
 
 def trained_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:

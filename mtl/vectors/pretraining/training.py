@@ -154,9 +154,9 @@ class MaskedLanguageModelling(ResumableTraining):
         total, hits, count = 0.0, 0, 0
         for number, start in enumerate(range(0, len(order), self.rows)):
             rng = np.random.default_rng([self.settings.seed, 3, number])
-            losses, right = self.losses_and_hits(*self.masked(order[start : start + self.rows], rng))
+            losses, is_hit = self.losses_and_hits(*self.masked(order[start : start + self.rows], rng))
             total += float(losses.cpu().double().sum())
-            hits += int(right.sum())
+            hits += int(is_hit.sum())
             count += len(losses)
         with np.errstate(over="ignore"):
             perplexity = float(np.exp(total / count))
