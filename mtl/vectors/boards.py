@@ -92,8 +92,8 @@ def _our_rows(
 ) -> list[EncoderRow]:
     """The rows of evaluations. `column_of` gives the id of the column of a task's score; None if it has none. A row has the name of its folder; where
     several have the same, the folder's path."""
-    counts = Counter(evaluation.path.name for evaluation in evaluations)
     paths = [evaluation.path for evaluation in evaluations]
+    counts = Counter(path.name for path in paths)
     names = [path.name if counts[path.name] == 1 else path.as_posix() for path in paths]
     rows = []
     for evaluation, name, label in zip(evaluations, names, _labels(evaluations, names), strict=True):
