@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 from torch.utils.data import DataLoader
 
 from mtl.base.settings.schema import Config
-from mtl.methods.lstm.trained import new_network
+from mtl.methods.lstm.stage1 import new_network
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.model.encoder import Encoder, max_pool
 from mtl.model.heads import Head

@@ -19,8 +19,7 @@ from mtl.jobs.baseline import Prepared, sum_up
 from mtl.jobs.engines import Unit
 from mtl.jobs.job import load_job
 from mtl.reports.report import write_report
-from mtl.runs.folder import read_stage
-from mtl.runs.summary import SeedScores, read_summary
+from mtl.runs.records import SeedScores, read_stage, read_summary
 
 SMALL_RUNS = 10  # for the report
 IMPORTS = "import mtl.jobs.baseline, mtl.methods.lstm.two_stages, pytorch_lightning"

@@ -25,7 +25,7 @@ from timing import ratio, seconds
 from mtl.base.settings.schema import Config
 from mtl.methods import coded
 from mtl.methods.lstm import stage1
-from mtl.methods.lstm.stage1 import SharedStage1
+from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.model.network import Batch
 from mtl.training.module import MultitaskModule

@@ -26,8 +26,7 @@ from plain import plain
 
 from mtl.base.untrusted import read_json
 from mtl.jobs.job import parse_settings
-from mtl.runs.folder import read_stage
-from mtl.runs.summary import SeedScores
+from mtl.runs.records import SeedScores, read_stage
 
 PAPER = {"nkjp-ner": 67.3, "cdsc-e": 87.8, "cdsc-r": 81.6, "cbd": 32.8, "dyk": 27.5}
 LEVEL = {task: paper + (5 if task == "cdsc-r" else 2) for task, paper in PAPER.items()}

@@ -8,7 +8,8 @@ from mtl.base.version import VERSION
 
 if TYPE_CHECKING:
     from mtl.api.comparison import Comparison, compare, report
-    from mtl.api.run import Run, import_predictions, load, open, run
+    from mtl.api.making import import_predictions, run
+    from mtl.api.run import Run, load, open
     from mtl.base.errors import InputError
     from mtl.methods.lstm.module import Module
 
@@ -21,7 +22,8 @@ __all__ = [
 # Imported when they are first used: `import mtl` reads nothing else.
 _LAZY = {
     **{name: f"mtl.api.comparison:{name}" for name in ("Comparison", "compare", "report")},
-    **{name: f"mtl.api.run:{name}" for name in ("Run", "import_predictions", "load", "open", "run")},
+    **{name: f"mtl.api.making:{name}" for name in ("import_predictions", "run")},
+    **{name: f"mtl.api.run:{name}" for name in ("Run", "load", "open")},
     **{"InputError": "mtl.base.errors:InputError", "Module": "mtl.methods.lstm.module:Module"},
 }
 

@@ -20,7 +20,7 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.outputs import encode_once
-from mtl.methods.lstm.trained import new_network
+from mtl.methods.lstm.stage1 import new_network
 from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
 from mtl.model.heads import AttentionHead, Head, ProjectingHead

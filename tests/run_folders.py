@@ -13,7 +13,8 @@ from mtl.base.settings.layers import find_suite, flatten_config, save_config
 from mtl.base.settings.schema import Config
 from mtl.jobs.job import Job, load_job, parse_settings
 from mtl.methods import METHODS
-from mtl.runs.folder import FORMAT, MethodFacts, RunFolder, finetune_folder, pretrain_folder
+from mtl.runs.folder import FORMAT, RunFolder, finetune_folder, pretrain_folder
+from mtl.runs.records import MethodFacts
 from mtl.runs.summary import summarize
 from mtl.submissions.format import write_predictions
 from mtl.tasks.metrics import further_scores, score

@@ -86,21 +86,18 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _with_plain_settings(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
-    """The words of a command line in which settings are all written key=value: of a command that takes settings, `--key value` and
-    `--key=value` are settings unless the command has such an option; of an argument's name, they are the argument."""
+    """The words of a command line in which all settings are written key=value, also those that the user wrote as options (`_is_setting`). One with
+    the name of an argument is that argument."""
     plain: list[str] = []
     unread = iter(words)
     for word in unread:
         commands = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
         if commands:
             parser = commands[0].get(word, parser)
-        key, equals, value = word.removeprefix("--").partition("=")
-        takes_settings = any(action.dest == "settings" for action in parser._actions)
-        options = [option for action in parser._actions for option in action.option_strings]
-        is_option = any(option.startswith(f"--{key}") for option in options)
-        if not takes_settings or not word.startswith("--") or not key or is_option:
+        if not _is_setting(parser, word):
             plain.append(word)
             continue
+        key, equals, value = word.removeprefix("--").partition("=")
         if not equals:
             value = next(unread, "")
             if not value or value.startswith("--"):
@@ -109,3 +106,11 @@ def _with_plain_settings(parser: argparse.ArgumentParser, words: Sequence[str]) 
         is_argument = any(action.dest == key and not action.option_strings for action in parser._actions)
         plain.append(value if is_argument else f"{key}={value}")
     return plain
+
+
+def _is_setting(parser: argparse.ArgumentParser, word: str) -> bool:
+    """Whether a word, --key or --key=value, is a setting: the command takes settings, and has no such option."""
+    option = word.partition("=")[0]
+    if not option.startswith("--") or option == "--" or all(action.dest != "settings" for action in parser._actions):
+        return False
+    return not any(name.startswith(option) for action in parser._actions for name in action.option_strings)

@@ -1,4 +1,4 @@
-"""Finished runs side by side: scores, intervals, paired tests and ranks, as tables and as a plot; and the report."""
+"""Finished runs side by side: scores, intervals, paired tests and ranks, as tables and as a plot; and the report of all of them."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from mtl.api.run import Run
-from mtl.api.show import EXTRA, MarkdownText, frame, grid
+from mtl.api.show import MarkdownText, draw_scores, frame, grid
 from mtl.base.errors import InputError
-from mtl.base.extras import check_installed
 from mtl.base.interface import checked, foreign
 from mtl.runs import finished
 from mtl.stats.samples import SampleCache
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from mtl.reports.board import Leaderboard, Row
+    from mtl.reports.board import Leaderboard
+    from mtl.reports.rows import Row
 
 Compared: TypeAlias = Run | str | PathLike[str]
 """A run, its folder, or a folder of runs."""
@@ -33,14 +33,11 @@ class Comparison:
 
     Scores and differences are on the scale of the suite, which is × 100 unless the suite file says otherwise. "average" is the column
     of the suite's score. How intervals, tests and ranks are computed: `mtl.stats.comparison`, `mtl.stats.families`.
-
-    Attributes:
-        board: all that the comparison holds, as the forms of the report read it.
-        named: whether the caller named the runs: then plots show these names, not titles.
     """
 
     def __init__(self, board: "Leaderboard", named: bool = False) -> None:
-        self.board, self.named = board, named
+        self.board = board  # all that the comparison holds, as the forms of the report read it
+        self.named = named  # whether the caller named the runs: then plots show these names, not titles
 
     @property
     def scores(self) -> "DataFrame":
@@ -66,9 +63,9 @@ class Comparison:
 
     @property
     def tests(self) -> "DataFrame":
-        """The paired tests: a row for each pair of runs that was tested and each task or average, as in comparisons.csv of the report: the columns
-        one, other, task, difference (one minus other), low, high (its 95 % CI), p, p_holm (with Holm's correction), verdict, verdict_holm, and
-        probability (that `one` is better). p and what follows from it are missing where a run has too few seeds. Raises InputError without pandas."""
+        """The paired tests, a row for each pair of runs that was tested and each task or average: one, other, task, difference (one minus other),
+        low, high (its 95 % CI), p, p_holm (with Holm's correction), verdict, verdict_holm, probability (that `one` is better). With too few seeds, p
+        is missing. Needs pandas."""
         from mtl.reports.tables import COMPARISON_COLUMNS, comparison_rows
 
         return frame(COMPARISON_COLUMNS, comparison_rows(self.board))
@@ -76,8 +73,7 @@ class Comparison:
     @property
     def ranks(self) -> "DataFrame":
         """The interval of each run's rank, 1 for the best: the columns name, task, low, high and runs. The confidence of 95 % is that of all
-        intervals together. Runs that are scored on other examples than most have none. Empty if references were named. Raises InputError without
-        pandas."""
+        intervals together. Runs on other examples than most have none; with references, there are none. Raises InputError without pandas."""
         from mtl.reports.tables import RANK_COLUMNS, rank_rows
 
         return frame(RANK_COLUMNS, rank_rows(self.board))
@@ -89,55 +85,16 @@ class Comparison:
         return MarkdownText(scores_and_tests(self.board))
 
     def plot(self, task: str = AVERAGE, ax: "Axes | None" = None) -> "Axes":
-        """Draw each run's score with its 95 % CI, the scores of its seeds, and the published rows, the best on top.
+        """Draw each run's score with its 95 % CI, the scores of its seeds, and the published rows, the best on top. Return the axes.
 
         Args:
             task: a task's id, or "average".
             ax: where to draw; None: a new figure, which a notebook shows.
 
-        Returns:
-            The axes of matplotlib.
-
         Raises:
             InputError: for a task without scores, and if matplotlib is not installed.
         """
-        check_installed(EXTRA, "matplotlib")
-        if task not in self.board.columns:
-            raise InputError(f"not in this comparison; it has {', '.join(self.board.columns)}", key="task", value=task)
-        scored = [(score.median, row) for row in self.board.rows if (score := row.score(task))]
-        # From the bottom; of equal ones, the first on top.
-        rows = [row for _, row in sorted(scored, key=lambda pair: -pair[0])][::-1]
-        if not rows:
-            raise InputError("no run has a score", key="task", value=task)
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(7, 0.8 + 0.35 * len(rows)), layout="constrained")
-        for height, row in enumerate(rows):
-            self._draw(ax, height, row, task)
-        labels = [(row.label if row.ours and not self.named else row.name) + row.mark(task) for row in rows]
-        ax.set_yticks(range(len(rows)), labels)
-        ax.set_ylim(-0.6, len(rows) - 0.4)
-        column = self.board.columns[task]
-        published = "" if all(row.ours for row in rows) else "; ◇ published"
-        ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % CI, seeds{published}")
-        ax.grid(axis="x", alpha=0.3)
-        ax.spines[["top", "right"]].set_visible(False)
-        return ax
-
-    def _draw(self, ax: "Axes", height: int, row: "Row", task: str) -> None:
-        """Draw one row of the leaderboard at this height."""
-        score, value = row.score(task), self.board.scale.value
-        assert score is not None
-        if not row.ours:
-            ax.plot(value(score.median), height, "D", color="C7", fillstyle="none")
-            return
-        if score.interval:
-            low, high = (value(float(end)) for end in score.interval)
-            ax.hlines(height, low, high, color="C0", linewidth=2)
-        seeds = [value(float(seed)) for seed in row.samples[task].by_seed] if task in row.samples else []
-        ax.plot(seeds, [height] * len(seeds), "|", color="C0", alpha=0.6, markersize=9)
-        ax.plot(value(score.median), height, "o", color="C0")
+        return draw_scores(self.board, task, ax, self.named)
 
     @property
     def _runs(self) -> list["Row"]:
@@ -198,15 +155,12 @@ def report(
     references: Collection[str] = (),
     cache_dir: str | PathLike[str] | None = CACHE,
 ) -> Path:
-    """Compare all that is finished below a folder, and write a page, Markdown, LaTeX and CSV, as `mtl report` does.
+    """Compare all that is finished below a folder, as `mtl report` does; write a page, Markdown, LaTeX and CSV, and return the page's path.
 
     Args:
         runs_dir: a folder of runs.
         out: the folder to write.
         references, cache_dir: as in `mtl.compare`.
-
-    Returns:
-        The path of the page, which is one file and needs no network.
 
     Raises:
         mtl.InputError: if there is no finished run, and for references that are not there.

@@ -1,26 +1,19 @@
-"""Runs in Python: they are made, of a baseline or of predictions, or opened, and have scores, predictions, curves and models."""
+"""Finished runs in Python, with their scores, predictions, curves and models."""
 
-import inspect
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import fields
+from collections.abc import Sequence
 from functools import cached_property
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
-from mtl.api.settings import Settings, call_text, plain_settings
 from mtl.api.show import MarkdownText, frame, grid
 from mtl.base.errors import InputError
-from mtl.base.files import write_json, write_text
 from mtl.base.interface import checked
-from mtl.base.settings.schema import Config
 from mtl.base.wording import counted
 from mtl.runs import finished
-from mtl.runs.summary import Summary
-from mtl.runs.table import render
-from mtl.tasks.suite import AVERAGE, load_suite
+from mtl.runs.records import Summary
+from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import one_label_kind, target_kind
 from mtl.tasks.task import SPLIT_OF, SPLITS, Task
 
@@ -28,9 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from pandas import DataFrame
 
-    from mtl.api.keys import Settings as Keys
     from mtl.data.examples import Row
-    from mtl.jobs.job import Job
     from mtl.methods.predictor import Predictor
 
 
@@ -38,9 +29,6 @@ class Run:
     """A finished run: what `mtl.run` returns, and `mtl.open` for one that exists.
 
     A notebook shows its table. Scores are on the scale of the suite, which is × 100 unless the suite file says otherwise, and not rounded.
-
-    Attributes:
-        record: the files of the run, as mtl reads them.
 
     Examples:
         >>> run = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"], seeds=2)
@@ -55,7 +43,7 @@ class Run:
     """
 
     def __init__(self, record: finished.FinishedRun) -> None:
-        self.record = record
+        self.record = record  # the run's files, as mtl reads them
 
     @property
     def path(self) -> Path:
@@ -92,10 +80,9 @@ class Run:
 
     @property
     def curves(self) -> "DataFrame":
-        """The learning curves, a row for each seed, stage, task and validation: the columns seed, stage (pretrain or finetune), task, step, seconds
-        (since the stage began), loss (the mean on the training batches since the last validation; missing before the first step) and score (on
-        dev). In stage 1, the task "average" has the mean over the tasks. Methods that do not train in steps have no rows. Raises InputError for a
-        damaged file, and without pandas."""
+        """The learning curves, a row for each seed, stage, task and validation: the columns seed, stage (pretrain or finetune), task (in stage 1 also
+        "average"), step, seconds (since the stage began), loss (the mean on the training batches since the last validation; missing before the first
+        step) and score (on dev). Without steps, there are no rows. Raises InputError for a damaged file, and without pandas."""
         value, rows = self.record.suite.shown.value, []
         of_stage1 = {AVERAGE: "dev/average", **{id: f"dev/{id}" for id in self.tasks}}
         for seed in self.seeds:
@@ -146,14 +133,9 @@ class Run:
 
     @checked
     def confusion_matrix(self, task: str, split: str | None = None, seed: int | None = None) -> "DataFrame":
-        """How often each label (rows) was predicted as each label (columns), on the split that the task is scored on: int (labels, labels).
-
-        Raises InputError as `predictions` does, and for a task without one label for each example.
-
-        Args:
-            split: that one, or None: a run has no gold labels of another.
-            seed: None: all seeds together.
-        """
+        """How often each label (rows) was predicted as each label (columns), by one seed or by all together: int (labels, labels). It is of the
+        split that the task is scored on; others have no gold labels. Raises InputError as `predictions` does, for another split, and for a task
+        without one label for each example."""
         labels = one_label_kind(self._task(task), "a confusion matrix").values
         predictions = self.predictions(task, split, seed)
         if "gold" not in predictions:
@@ -207,133 +189,8 @@ class Run:
 
 
 @checked
-def run(*settings: Settings, **named: "Unpack[Keys]") -> Run:
-    """Train, evaluate and tabulate a baseline, as `mtl baseline` does with the same settings. What is finished is not made again.
-
-    An interrupted run continues with the same call.
-
-    Args:
-        settings: "key=value" strings and dictionaries, nested or with dotted keys.
-        named: settings as keyword arguments, a section as a dictionary; `seeds` may be a number N, which stands for 1 to N, `suite` a
-            `mtl.Suite`, and `trainer` may have objects of Lightning: {"logger": …, "callbacks": […]}.
-
-    Returns:
-        The finished run.
-
-    Raises:
-        mtl.InputError: for unknown keys, bad values and bad data, in one line; nothing is made.
-        mtl.base.errors.DivergedError: if training diverges.
-
-    Examples:
-        >>> mtl.run("method=constant", {"tasks": ["cbd"]}, suite="klej-sample").summary["tasks"]["cbd"]["metric"]
-        'f1'
-        >>> mtl.run(suite="klej-sample", encoder={"hiden_size": 64})
-        Traceback (most recent call last):
-        mtl.base.typed.UnknownKey: unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?
-    """
-    from mtl.jobs.job import load_run
-
-    merged = plain_settings(settings, named)
-    objects: list[str] = []  # the settings that hold objects
-    with ExitStack() as block:
-        if {"trainer.logger", "trainer.callbacks"} & merged.keys():
-            from mtl.training.attached import attached  # imports Lightning
-
-            merged, objects = block.enter_context(attached(merged))
-        job = load_run(merged)
-        job.check_memory()
-        if objects and job.config.runs_apart:
-            message = "the object is in this process alone; train seeds one after another, or name a class"
-            raise InputError(message, key=objects[0])
-        return run_job(job, call_text(merged))
-
-
-# What `help` and the completion of notebooks show.
-_SETTINGS = [inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=None) for item in fields(Config)]
-run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [inspect.Parameter("settings", inspect.Parameter.VAR_POSITIONAL), *_SETTINGS], return_annotation=Run
-)
-
-
-def run_job(job: "Job", command: str) -> Run:
-    """Make the run, or the part of it that is not done yet. Its summary records `command`, the command line or the call. Raises UserError as
-    `mtl.jobs.baseline.run_baseline` does."""
-    from mtl.jobs.baseline import run_baseline, train_logistic
-
-    train_logistic(job, command)
-    folder, was_finished = job.folder, job.is_finished
-    # Also a last seed that is left: with all threads, its scores would have other last digits.
-    if job.config.runs_apart:
-        from mtl.jobs.together import run_together
-
-        run_together([job], command)
-    else:
-        summary = run_baseline(job, command)
-        if not was_finished:
-            # The suite as it is declared: that of a job has chosen the splits that are there.
-            return Run(finished.FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
-    finished_run = open(folder.path)
-    summary = finished_run.summary
-    if was_finished and summary["config"].get("statistic", "median") != job.config.statistic:
-        summary["config"]["statistic"] = job.config.statistic
-        write_text(folder.table, render({**summary}, finished_run.record.suite))
-        write_json(folder.summary, summary)
-    return finished_run
-
-
-@checked
-def import_predictions(
-    name: str,
-    predictions: Any,
-    *,
-    seed: int | Sequence[int] | None = None,
-    system: Mapping[str, Any] | str | PathLike[str] | None = None,
-    labels: Mapping[str, Mapping[str, Any]] | str | PathLike[str] | None = None,
-    **settings: Any,
-) -> Run:
-    """Make a run of the predictions of another system, as `mtl import` does. A finished run with the same predictions stays as it is.
-
-    Args:
-        name: of the run's folder, and of the system where `system` has no title.
-        predictions: by task id, for the examples of the split that scores the task, in their order: a list, an array or a Series; or such
-            lists by split, dev and test; or a DataFrame with the column prediction and, if you like, id (then in any order) and split.
-            Another index than 0, 1, … is that of the frames that `suite` was made of, in their order, or has ids. For a suite of one
-            task, these alone. For several seeds, a list with one such mapping for each.
-        seed: the seed, or one for each mapping; else 1, 2, ….
-        system: what is known of the system, as in system.yaml, or the path of this file.
-        labels: by task id, the label that each spelling of an answer means, or the path of a YAML file.
-        settings: those of a run, such as suite, data_dir, runs_dir and tasks.
-
-    Returns:
-        The finished run.
-
-    Raises:
-        mtl.InputError: for predictions that do not fit the examples, and bad settings. Then no run is made.
-
-    >>> gold = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"]).predictions("cbd", seed=1)["gold"]
-    >>> mtl.import_predictions("oracle", {"cbd": gold}, suite="klej-sample").summary["average"]
-    100.0
-    """
-    from mtl.jobs.imports import import_job
-
-    content = {"system": system, "labels": labels}
-    named = {key: fspath(value) if isinstance(value, PathLike) else value for key, value in content.items()}
-    merged = {**plain_settings((), {**settings, "seed": seed}), **named}
-    merged = {key: value for key, value in merged.items() if value is not None}
-    is_by_seed = isinstance(predictions, Sequence) and all(
-        isinstance(of_seed, Mapping) or hasattr(of_seed, "iloc") for of_seed in predictions
-    )
-    by_seed = list(predictions) if is_by_seed else [predictions]
-    indices = getattr(settings.get("suite"), "indices", None)
-    return run_job(import_job(name, by_seed, merged, indices), "mtl.import_predictions")
-
-
-@checked
 def open(path: str | PathLike[str]) -> Run:
-    """A finished run that exists. Reads its files, without torch; models are read when they are used.
-
-    Args:
-        path: the run's folder.
+    """The finished run in a folder. Reads its files, without torch; models are read when they are used.
 
     Raises:
         mtl.InputError: if the folder has no finished run, or one of another version of mtl, or if a file is damaged.

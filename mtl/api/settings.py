@@ -9,7 +9,7 @@ from mtl.base.errors import InputError
 from mtl.base.interface import foreign
 
 MOST_ITEMS = 10_000  # of a list
-SUITE = "must be a name, a path or a Suite, as in mtl.Suite.from_frames({'train': frame}, name='mine')"
+SUITE_PROBLEM = "must be a name, a path or a Suite, as in mtl.Suite.from_frames({'train': frame}, name='mine')"
 
 Settings: TypeAlias = str | Mapping[str, Any]
 """One setting as on the command line, as in "encoder.hidden_size=64", or several by key; nested, or with dotted keys."""
@@ -17,7 +17,8 @@ Settings: TypeAlias = str | Mapping[str, Any]
 
 def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by dotted keys, with values as YAML has them; `suite` is a name or a path. Later settings replace earlier ones, as on the command
-    line, and keyword arguments (`named`) all others. Raises InputError for a string that is not key=value, and a key that is not a string.
+    line, and keyword arguments (`named`) all others. Raises InputError for a string that is not key=value, a key that is not a string,
+    what is no suite, and a list that is too long.
 
     >>> plain_settings(["encoder.hidden_size=64", {"encoder": {"num_layers": 1}}], {"suite": "klej-sample", "seeds": 2})
     {'encoder.hidden_size': 64, 'encoder.num_layers': 1, 'suite': 'klej-sample', 'seeds': 2}
@@ -43,14 +44,15 @@ def call_text(settings: Mapping[str, Any]) -> str:
 
 
 def _flat(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings by dotted keys that begin with the prefix; of a `Suite`, those of its file and data. Raises InputError as `plain_settings`."""
     flat: dict[str, Any] = {}
     for key, value in tree.items():
         if not isinstance(key, str):
             raise InputError(f"{prefix}{key!r}: keys of settings are strings")
         if f"{prefix}{key}" == "suite" and not isinstance(value, str | os.PathLike):
             if not hasattr(value, "settings"):
-                raise InputError(f"{SUITE}, not a {type(value).__name__}", key=key)
-            flat |= value.settings  # a Suite: its file, and its data
+                raise InputError(f"{SUITE_PROBLEM}, not a {type(value).__name__}", key=key)
+            flat |= value.settings
         elif isinstance(value, Mapping):
             flat |= _flat(value, f"{prefix}{key}.")
         else:
@@ -59,7 +61,7 @@ def _flat(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as YAML has it: a path is a string, an array or another sequence a list, a number of numpy one of Python's own."""
+    """A value as YAML has it: a path is a string, a sequence a list, a numpy number one of Python. Raises InputError for a list that is too long."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(value, "tolist") and not isinstance(value, type):

@@ -64,7 +64,7 @@ class Wing:
     text_vectors: Callable[[str], Any] | None = None
     # Further entries of registries of the core, by name, each as "module:name".
     engines: Mapping[str, str] = field(default_factory=dict)  # ways to execute units of work (`mtl.jobs.engines`)
-    methods: Mapping[str, str] = field(default_factory=dict)  # `mtl.methods.method.MethodKind`
+    methods: Mapping[str, str] = field(default_factory=dict)  # `mtl.methods.method_kind.MethodKind`
     target_kinds: Mapping[str, str] = field(default_factory=dict)  # `mtl.tasks.target_kind.TargetKind`
     metrics: Mapping[str, str] = field(default_factory=dict)  # `mtl.tasks.metrics.Metric`
     # By extra, the packages to import, as in `mtl.base.extras.EXTRAS`.

@@ -1,6 +1,8 @@
 """Data in memory as the data files of tasks: DataFrames, Datasets of the library datasets, and dictionaries of columns."""
 
+import hashlib
 import math
+import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -11,11 +13,16 @@ from mtl.base.interface import foreign
 from mtl.base.names import is_file_name, text_problem
 from mtl.base.untrusted import is_deep
 from mtl.benchmark_making.data_files import write_records
+from mtl.data.files import read_bytes
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
 Frame: TypeAlias = Any
 """The rows of one split: a DataFrame, a Dataset of the library datasets, or a dictionary with a list of values for each column."""
 FramesByTask: TypeAlias = Mapping[str, Mapping[str, Frame]]  # by task id and split
+DECLARED = {  # what tasks= may declare of a task, by the start of the problem that it solves
+    r"kind: \d+ whole": ("'kind': 'labels'", "'kind': 'number'"),
+    **dict.fromkeys(("target: ", "text: ", "no column looks like"), ("'text': […], 'target': …",)),
+}
 
 
 def frames_by_task(frames: Mapping[str, Any], name: str) -> FramesByTask:
@@ -105,3 +112,22 @@ def _cell(value: Any, key: str, column: str, row: int) -> Any:
         return [_cell(item, key, column, row) for item in value]
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
     raise InputError(f"column {column}, row {row}: {shown} is not a text, a number, a truth value or a list", key=key)
+
+
+def checksums(folder: Path | str) -> dict[str, str]:
+    """The SHA-256 of each data file in a folder."""
+    files = sorted(file for file in Path(folder, "data").rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): hashlib.sha256(read_bytes(file)).hexdigest() for file in files}
+
+
+def problem_of_frames(task: str, problem: str) -> str:
+    """What a problem with a task's files means for its frames, with the remedy: this reads the wordings of `mtl init-suite`."""
+    problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda line: f"{line[1]}, row {int(line[2]) - 1} (from 0)", problem)
+    problem = problem.replace(".jsonl", "").removesuffix("? Then write one in the files")
+    if column := re.search(r'column "(.*?)" has no value', problem):
+        return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[{column[1]!r}])"
+    if problem.endswith("one label in several spellings"):
+        return f"{problem}? Then write one, as in frame[column].str.strip().str.lower()"
+    answers = next((keys for start, keys in DECLARED.items() if re.match(start, problem)), ())
+    declared = " or ".join(f"tasks={{{task!r}: {{{keys}}}}}" for keys in answers)
+    return f"{problem}; declare it: {declared}" if declared else problem

@@ -6,43 +6,25 @@ import logging
 import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
 
-from huggingface_hub import DatasetCardData, HfApi, errors, hf_hub_download
-
-from mtl.base.errors import InputError, resource_problem
+from mtl.base.errors import InputError
 from mtl.base.files import replacing
-from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.data_files import SUFFIXES, write_records
+from mtl.benchmark_making.hub_files import LISTED, HubFiles, download, list_files, naming_the_dataset
 from mtl.benchmark_making.init_suite.tables import parquet_labels
 from mtl.data.columns import Value, printable_names
 from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
-from mtl.data.fetching.download import checksum_problem
 from mtl.data.files import numbered_names
-from mtl.data.hashes import GIT
 from mtl.data.records import read_records
 from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
 
 # Words in file names that the Hub takes for one split (its documentation, "File names and splits").
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))
-TIMEOUT = 60.0  # the longest time in seconds to wait for the list of files; huggingface_hub has its own for their bytes
-LISTED = 20  # files that an error message names at most
-LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
-# What is wrong and what to do, by the error of huggingface_hub. The first that fits counts.
-PROBLEMS: dict[type[Exception], str] = {
-    errors.HFValidationError: "hub.dataset must be OWNER/NAME",
-    errors.GatedRepoError: f"it is gated: ask for access on its page, and {LOG_IN}",  # also a RepositoryNotFoundError
-    errors.RepositoryNotFoundError: f"there is no such dataset, or it is private; check its name, or {LOG_IN}",
-    errors.RevisionNotFoundError: "it has no such revision; check its name",
-    errors.OfflineModeIsEnabled: "HF_HUB_OFFLINE is set; unset it and run again",
-}
-# The data files of a dataset by path: the size in bytes, and the checksum, as `checksum_problem` takes it, if there is one.
-HubFiles = dict[str, tuple[int, str | None]]
 
 logger = logging.getLogger("mtl")
 
@@ -91,22 +73,6 @@ def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temp
     return contents
 
 
-def list_files(dataset: str, revision: str) -> tuple[str, HubFiles, dict[str, Any]]:
-    """The commit of a dataset's revision, its files, and its card. Raises InputError, from the error of huggingface_hub."""
-    with _library_errors():
-        info = HfApi(library_name="mtl").dataset_info(dataset, revision=revision, files_metadata=True, timeout=TIMEOUT)
-        if not re.fullmatch("[0-9a-f]{40}", commit := str(info.sha)):
-            raise ValueError("it names no commit")
-        files: HubFiles = {}
-        for file in info.siblings or ():
-            if is_inside(file.rfilename):
-                if not isinstance(file.size, int):
-                    raise TypeError("it states no size")
-                blob = GIT + file.blob_id if file.blob_id else None
-                files[file.rfilename] = file.size, file.lfs.sha256 if file.lfs else blob
-    return commit, files, info.card_data.to_dict() if isinstance(info.card_data, DatasetCardData) else {}
-
-
 def _mirrored(task: Task, files: Collection[str]) -> list[str]:
     """The paths of the task's files, which are the same in its folder and in the dataset. Raises InputError if it lacks one."""
     paths: dict[str, None] = {}
@@ -143,27 +109,6 @@ def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[s
     return matches
 
 
-def download(dataset: str, commit: str, files: HubFiles, limit: int) -> dict[str, Path]:
-    """These files, by path, in the cache of huggingface_hub, which continues an interrupted download. Raises InputError, also if they have
-    more bytes than the limit."""
-    total = sum(size for size, _ in files.values())
-    if total > limit:
-        raise InputError(f"its files have {total} bytes, over the limit of {limit}")
-    copies = {}
-    for path, (stated, checksum) in files.items():
-        with _library_errors():
-            copy = Path(hf_hub_download(dataset, path, repo_type="dataset", revision=commit, library_name="mtl"))
-        size = copy.stat().st_size
-        problem = checksum_problem(copy, checksum) if checksum is not None and size == stated else None
-        if size != stated:
-            problem = f"has {size} bytes, not the {stated} that the Hub lists"
-        if problem is not None:
-            copy.resolve().unlink()  # else the cache would give this file again
-            raise InputError(f"{problem}; it was damaged on the way; run again", path=path)
-        copies[path] = copy
-    return copies
-
-
 def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], path: Path) -> None:
     """Write the rows of a split's copies (by path on the Hub) to `path`, and check that a run can read them."""
     targets = task.has_targets(split)
@@ -197,42 +142,3 @@ def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: P
         if target is not None and isinstance(index := values[target], int) and 0 <= index < len(labels):
             values[target] = labels[index]
         yield values
-
-
-@contextmanager
-def naming_the_dataset(dataset: str, folder: Path) -> Iterator[None]:
-    """Within the block, an error is one line that names the dataset, and a file in the temporary folder by its name."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"the Hugging Face Hub's dataset {dataset}: {resource_problem(error)}") from error
-    except InputError as error:
-        if error.path is not None and Path(error.path).is_relative_to(folder) and Path(error.path) != folder:
-            error = error.located(path=Path(error.path).relative_to(folder))
-        raise InputError(f"the Hugging Face Hub's dataset {dataset}: {error}") from None
-
-
-@contextmanager
-def _library_errors() -> Iterator[None]:
-    """Within the block, an error of huggingface_hub is an InputError."""
-    try:
-        yield
-    except Exception as error:  # of many kinds, for an answer that is not the Hub's
-        raise InputError(_problem(error)) from error
-
-
-def _problem(error: Exception) -> str:
-    """What is wrong with the dataset, the Hub, the network or the disk, and what to do."""
-    if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
-        error = error.__cause__  # it is not in the cache because the Hub did not give it
-    for kind, problem in PROBLEMS.items():
-        if isinstance(error, kind):
-            return problem
-    if isinstance(error, errors.HfHubHTTPError):
-        advice = LOG_IN if error.response.status_code in (401, 403) else "check HF_ENDPOINT, or run again later"
-        return f"the Hub answers {error.response.status_code} {error.response.reason_phrase}; {advice}"
-    if isinstance(error, OSError) and error.errno is not None:
-        return str(resource_problem(error))
-    reason = (str(error).splitlines() or [type(error).__name__])[0]
-    advice = "check the network and HF_ENDPOINT, and run again to continue"
-    return f"the Hub does not answer as it should ({reason}); {advice}"

@@ -1,5 +1,4 @@
-"""The method of imported runs: it gives back the predictions of another system, so that such a run stands in tables, reports, tests and
-submissions as those that mtl trained."""
+"""The method of imported runs: it gives back the predictions of another system, which then stands beside those that mtl trained."""
 
 import hashlib
 from collections.abc import Iterator, Mapping

@@ -32,14 +32,12 @@ def import_job(
     settings: Mapping[str, Any],
     indices: Indices | None = None,
 ) -> Job:
-    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of. Raises
-    InputError for a name that no folder can have, what is no prediction, and bad settings.
-
-    The name is that of the run's folder, below the suite's, and of the system where system.yaml has no title. The predictions are for each seed a
-    zip or a folder, or values, see `mtl.import_predictions`; the indices are of the frames that the suite was made of (`mtl.jobs.values`). Besides
-    the settings of a run, there are four more. `seed`: a number or a list, otherwise 1, 2, …. `system`: the path of a YAML file or its content
-    (`System`). `labels`: what the answers of a language model mean, the path of a YAML file or its content (`mtl.submissions.answers`). `rows`: the
-    path of the key file of a sample (`mtl.data.sampled`), whose rows alone are scored; then the tasks are those of the key."""
+    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of. The name is that
+    of the run's folder, below the suite's, and of the system where system.yaml has no title. The predictions are for each seed a zip or a folder, or
+    values (`mtl.import_predictions`); the indices are of the frames that the suite was made of. Besides the settings of a run, there are four more.
+    `seed`: a number or a list, otherwise 1, 2, …. `system` and `labels`: `System`, and what the answers of a language model mean (`check_labels`),
+    each as the path of a YAML file or its content. `rows`: the path of the key file of a sample, whose rows alone are scored; then the tasks are
+    those of the key. Raises InputError for bad names, predictions and settings."""
     name = one_spelling(name)
     if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":
         raise InputError(f"{name!r} names a folder; use letters, digits, '.', '_', '+' and '-'", key="NAME")

@@ -21,7 +21,7 @@ from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
 from mtl.runs.folder import REMEDY
-from mtl.runs.summary import Summary, read_summary
+from mtl.runs.records import Summary, read_summary
 
 if TYPE_CHECKING:
     from mtl.embedders.find import Vectors
@@ -64,9 +64,8 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 
 
 def check_begun(job: Job) -> Summary | None:
-    """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished. Seeds that are not done are added to
-    a run; some of a finished run's seeds are that run. Raises InputError for a folder with another configuration or other inputs, for weights to be
-    kept that a finished run has not kept, and for another data folder that does not exist."""
+    """Check the run's folder, which must be locked, against the job. Return the summary if the run, or one with further seeds, is finished. Raises
+    InputError for another configuration or other inputs, for weights to be kept that were not, and for another data folder that does not exist."""
     folder, tasks = job.folder, job.run_tasks
     job.check_folder()
     if not folder.summary.exists():
@@ -95,9 +94,8 @@ def check_begun(job: Job) -> Summary | None:
 
 
 def _check_sources(job: Job) -> None:
-    """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names. They are read only if
-    the job names another place than the run, or if the size or time of a file differs from what was noted. If the named files do not exist,
-    nothing is compared."""
+    """Raise InputError if a finished run was made from other vectors or another transformer than the job names. They are read only if the job names
+    another place, or the size or time of a file differs from what was noted; without the named files, nothing is compared."""
     config, folder, kind = job.config, job.folder, METHODS[job.config.method]
     try:
         vectors = kind.vectors(config, job.suite)
@@ -119,8 +117,7 @@ def _check_sources(job: Job) -> None:
     with_these_threads = replace(config, trainer=replace(config.trainer, threads=None))
     dataset, method = prepare(replace(job, config=with_these_threads), vectors)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    # A finished run has its tokens.
-    if differing := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:
+    if differing := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # it has its tokens
         problem = f"this run is finished, and was made from other inputs: {', '.join(differing)} ({why})"
         raise InputError(f"{problem}; {REMEDY}", path=folder.path)
     write_json(folder.sources, stamps)

@@ -18,7 +18,8 @@ from mtl.base.typed import declared_keys
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
 from mtl.data.splits import choose_scored, has_files
-from mtl.jobs.layers import COMMAND_LINE, DEFAULTS, merged_config, read_layers
+from mtl.jobs.configuration import merged_config
+from mtl.jobs.setting_files import COMMAND_LINE, DEFAULTS, read_layers
 from mtl.jobs.values import PredictedValues
 from mtl.methods import METHODS
 from mtl.runs.folder import RunFolder
@@ -41,8 +42,7 @@ class Job:
 
     config: Config
     suite: Suite
-    # For each seed of a run of the method `imported` the values that Python code gave; empty: the run names files of them.
-    predictions: Sequence[PredictedValues] = ()
+    predictions: Sequence[PredictedValues] = ()  # imported from Python, for each seed; empty: there are none, or files
     name: str = ""  # that of a run among several, as those of a sweep
     # By key, the name of the layer that its value comes from, and the value that it has without the settings of the command line.
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -80,8 +80,7 @@ class Job:
     @cached_property
     def absent(self) -> list[str]:
         """The ids of the tasks that a run leaves out because none of their files is there, or because another such task answers them. Only a suite
-        that says so (`allow_missing`) has such tasks, and only if `tasks` does not name them. If no task is there, none is left out: all data is
-        missing."""
+        that says so (`allow_missing`) has such tasks, if `tasks` does not name them. If all tasks are absent, none is left out."""
         if not self.suite.allow_missing or self.config.tasks is not None:
             return []
         answered = [task for task in self.tasks if task.id not in self.unanswered]
@@ -110,8 +109,7 @@ class Job:
         return changed
 
     def check_folder(self) -> None:
-        """Raise InputError, which names the keys, if the run's folder belongs to another configuration. Methods that train take further seeds, and
-        some seeds of a finished run."""
+        """Raise InputError, which names the keys, if the folder has another configuration. Methods that train take other numbers of seeds."""
         self.folder.check(self.config, takes_seeds=METHODS[self.config.method].builds is not None)
 
     def check_memory(self) -> None:
@@ -155,23 +153,15 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 
 
 def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
-    """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine where they leave it
-    open. Without a GPU, the preset is WITHOUT_GPU unless one of SIZES is set, by a file too. A method that gives the same result with every seed has
-    one seed. A run that has begun otherwise, in the folder that `placed` gives its job, continues as it began. Raises InputError as `load_job`."""
+    """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine. Without a GPU, the
+    preset is WITHOUT_GPU unless one of SIZES is set, by a file too; a method that gives the same result with every seed has one seed. A run that has
+    begun, in the folder that `placed` gives its job, continues as it began. Raises InputError as `load_job`."""
     job = load_job(settings)
     config, kind, saved = job.config, METHODS[job.config.method], placed(job).folder.config
     begun = read_yaml(saved) if saved.exists() else {}
     chosen: dict[str, Any] = {}
     if kind.reads_key("preset") and all(job.origins[key] == DEFAULTS for key in SIZES):
-        has_same_model = bool(begun) and all(line.startswith("seeds:") for line in differences(saved, config))
-        if begun.get("preset") == WITHOUT_GPU:
-            chosen["preset"] = WITHOUT_GPU
-        elif has_same_model:
-            chosen["preset"] = PAPER
-        elif config.engine == "processes" and device_of(config.trainer.accelerator).type == "cpu":
-            chosen["preset"] = WITHOUT_GPU
-            paper = f"preset={PAPER} is the paper's model, with {config.encoder.hidden_size:,} units"
-            show(Remark(f"preset={WITHOUT_GPU}, since there is no GPU; {paper}", logging.WARNING))
+        chosen = _chosen_preset(config, saved, begun)
     if kind.is_deterministic and job.origins["seeds"] == DEFAULTS:
         chosen["seeds"] = begun.get("seeds", config.seeds[:1])
         if not begun:
@@ -184,9 +174,21 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
     return replace(job, origins={**job.origins, **dict.fromkeys(chosen, CHOSEN)})
 
 
+def _chosen_preset(config: Config, saved: Path, begun: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting `preset` of a run that leaves its size open: as it has begun (`saved`), or else on a CPU WITHOUT_GPU; empty: the default."""
+    has_same_model = bool(begun) and all(line.startswith("seeds:") for line in differences(saved, config))
+    if has_same_model or begun.get("preset") == WITHOUT_GPU:
+        return {"preset": WITHOUT_GPU if begun.get("preset") == WITHOUT_GPU else PAPER}
+    if config.engine != "processes" or device_of(config.trainer.accelerator).type != "cpu":
+        return {}
+    paper = f"preset={PAPER} is the paper's model, with {config.encoder.hidden_size:,} units"
+    show(Remark(f"preset={WITHOUT_GPU}, since there is no GPU; {paper}", logging.WARNING))
+    return {"preset": WITHOUT_GPU}
+
+
 def load_job(settings: Mapping[str, Any]) -> Job:
-    """The run that settings (by dotted keys) describe; what they leave open comes from files (`mtl.jobs.layers.read_layers`). Raises InputError for
-    an unknown key, a bad value or a missing file."""
+    """The run that settings (by dotted keys) describe; what they leave open comes from files (`read_layers`). Raises InputError for an unknown key, a
+    bad value or a missing file."""
     layers = read_layers(settings)
     config, origins = merged_config(layers, settings)
     preset: dict[str, Any] = {}

@@ -18,7 +18,7 @@ from mtl.jobs.inputs import check_begun, prepare
 from mtl.jobs.job import Job
 from mtl.jobs.machine import check_precision, exact, precision
 from mtl.methods import METHODS
-from mtl.runs.summary import SeedScores
+from mtl.runs.records import SeedScores
 
 logger = logging.getLogger("mtl")
 
@@ -31,11 +31,10 @@ def run_together(
     finished: Callable[[Job], None] = lambda run: None,
     expected: Seconds | None = None,
 ) -> None:
-    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration. What several runs
-    need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train exactly alike is trained once. The
-    runs have the same `engine` and `seeds_in_parallel`. The summaries record `command`, the command line; `finished` is called after each run whose
-    summary is written. Seeds that are `expected` to take the most seconds begin first; None: in order. Raises UserError as
-    `mtl.jobs.baseline.run_baseline` does; if a unit fails, only when all other runs have ended."""
+    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine that they have in common, as
+    `seeds_in_parallel`. What several runs need (data, caches, vectors) is made once, and what several seeds would train exactly alike is trained
+    once. The summaries record `command`, the command line; `finished` is called after each run whose summary is written. Seeds `expected` to take the
+    most seconds begin first; None: in order. Raises UserError as `run_baseline`; if a unit fails, when all other runs have ended."""
     with ExitStack() as locks:
         unfinished = []
         for run in runs:
@@ -127,8 +126,7 @@ def begin_apart(job: Job) -> Prepared:
 
 def run_apart(job: Job, seed: int) -> None:
     """Run one seed of a run that has begun (`mtl.jobs.baseline.begin`) in a separate process, perhaps on another machine. The environment sets how
-    many threads it uses. Raises InputError also if the data, the vectors or the precision are not those that the run was begun with: a machine may
-    have other copies."""
+    many threads it uses. Raises InputError also if the machine has other data, vectors or precision than the run was begun with."""
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config, folder, host = job.config, job.folder, socket.gethostname()
     with_these_threads = replace(config, trainer=replace(config.trainer, threads=None))
@@ -148,8 +146,7 @@ def run_apart(job: Job, seed: int) -> None:
 
 
 def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared], expected: Seconds) -> list[Unit]:
-    """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
-    trains it, and the others begin when that one has ended."""
+    """The unfinished seeds of all runs, the longest expected first. Of seeds that share a part of their training, one trains it before the others."""
     seeds = [(run, seed) for run in runs for seed in run.config.seeds if not run.folder.scores(seed).exists()]
     # Those whose time is unknown begin before all others, so that no long one is left alone at the end.
     seeds.sort(key=lambda run_and_seed: -expected.get(run_and_seed[0].name, {}).get(run_and_seed[1], float("inf")))

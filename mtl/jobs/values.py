@@ -1,26 +1,22 @@
-"""Predictions that Python code has as values: lists, arrays and tables by task, as the lines that a file of them would have."""
+"""Predictions that Python code has as values by task, as the lines that a file of them would have."""
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
+from mtl.jobs.value_rows import INDEX, IS_COUNT, SPLIT, plain_prediction, value_rows
 from mtl.submissions.data_rows import Rows
 from mtl.submissions.files import JSON_LINES, SPLITS
 from mtl.submissions.lines import ID, PredictionLines, RowMarks, row_marks
 from mtl.submissions.row_files import PREDICTION
 from mtl.tasks.suite import Suite
-from mtl.tasks.target_kind import TargetKind
-from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLIT_OF, Task
 
-SPLIT = "split"  # the column of a table that names the split of each row
-INDEX = "label of the index"  # of a row of a Series or a DataFrame; no column has this name
-IS_COUNT = "is_count"  # whether the index is the one that pandas makes by itself, which counts the rows from 0
 OF_TABLES = (ID, PREDICTION, INDEX, IS_COUNT)  # the names of what rows of tables have beside their further columns
 
 Indices = Mapping[tuple[str, str], Sequence[Any]]
@@ -69,22 +65,31 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
         if not isinstance(by_task, Mapping):
             example = f"as in {{{next(iter(suite.tasks))!r}: predictions}}"
             raise InputError(f"must be a dictionary by task, {example}, or a list of these for seeds", key=key)
-        lines = {}
+        lines: dict[tuple[str, str], PredictionLines] = {}
         for id, values in by_task.items():
-            task_key = f"{key}.{id}"
             if id not in suite.tasks:
-                raise InputError(f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=task_key)
-            with foreign(task_key):
-                for split, rows in _by_split(values, suite.tasks[id], task_key).items():
-                    ids = _ids(rows, split, indices.get((id, split), []), task_key)
-                    columns = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
-                    marks = row_marks(suite.tasks[id], columns, suite.submission.ids)
-                    if ids is not None:
-                        marks = RowMarks(marks.columns, ids)
-                    predicted = [row[PREDICTION] for row in rows]
-                    lines[id, split] = PredictionLines(f"{task_key}.{split}", predicted, marks)
+                raise InputError(
+                    f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=f"{key}.{id}"
+                )
+            lines |= _task_lines(values, suite, id, indices, f"{key}.{id}")
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds
+
+
+def _task_lines(
+    values: Any, suite: Suite, id: str, indices: Indices, key: str
+) -> dict[tuple[str, str], PredictionLines]:
+    """The predictions of one task, by its id and their split."""
+    task, lines = suite.tasks[id], {}
+    with foreign(key):
+        for split, rows in _by_split(values, task, key).items():
+            ids = _ids(rows, split, indices.get((id, split), []), key)
+            columns = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
+            marks = row_marks(task, columns, suite.submission.ids)
+            if ids is not None:
+                marks = RowMarks(marks.columns, ids)
+            lines[id, split] = PredictionLines(f"{key}.{split}", [row[PREDICTION] for row in rows], marks)
+    return lines
 
 
 def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any]]]:
@@ -96,14 +101,14 @@ def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any
         if part_split not in SPLITS:
             raise InputError(f"split {name!r} must be {' or '.join(SPLITS)}", key=key)
         wanted = (part_split,) if is_by_split else SPLITS
-        rows = _rows(part, task, key)
+        rows = value_rows(part, task, key)
         for number, row in enumerate(rows, start=1):
             where, named = f"{key}, row {number}", row.pop(SPLIT, part_split)
             if (split := SPLIT_OF.get(str(named).lower())) is None:
                 problem = f"column {SPLIT!r} has {named!r}, and not train, dev or test; leave the column out"
                 raise InputError(problem, key=where)
             if split in wanted:
-                row[PREDICTION] = _plain_prediction(row[PREDICTION], task, where)
+                row[PREDICTION] = plain_prediction(row[PREDICTION], task, where)
                 by_split.setdefault(split, []).append(row)
         if rows and not any(split in by_split for split in wanted):
             raise InputError(f"column {SPLIT!r} names no example of {' or '.join(wanted)}", key=key)
@@ -129,95 +134,3 @@ def _ids(rows: Sequence[Mapping[str, Any]], split: str, labels: Sequence[Any], k
         sorting = "if it numbers the examples of the data, sort_index().reset_index(drop=True); "
     remedy = f"{sorting}if they are in the order of the data, reset_index(drop=True), and name their split"
     raise InputError(f"{problem}; {remedy}, as in {{{split!r}: …}}; else give a column {ID!r}", key=key)
-
-
-def _rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
-    """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
-    one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
-    kind, index = target_kind(task), getattr(values, "index", None)
-    is_list = isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes)
-    if hasattr(values, "columns"):
-        columns = _table_columns(values, kind, key)
-    elif isinstance(values, Mapping) and (kind.has_type([]) or not any(map(_has_items, values.values()))):
-        columns = {ID: values.keys(), PREDICTION: values.values()}
-    elif is_list and not isinstance(values, Mapping):
-        columns = {PREDICTION: values}
-    else:
-        forms = "a list, an array, a table, or a mapping from dev and test to these, or from ids to predictions"
-        raise InputError(f"must be {forms}", key=key)
-    if ID in columns:
-        columns[ID] = [_plain_id(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if ID in columns or index is None or not hasattr(index, "tolist"):
-        return rows
-    labels = index.tolist()
-    is_count = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]
-    if is_count and SPLIT not in columns:
-        return rows
-    return [{**row, INDEX: label, IS_COUNT: is_count} for row, label in zip(rows, labels, strict=True)]
-
-
-def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]]:
-    """The columns of a table under the names that `_rows` gives them. Raises InputError unless one, or one for each label, has predictions."""
-    columns: dict[str, Iterable[Any]] = {name: table[name] for name in (ID, SPLIT) if name in table.columns}
-    names = [name for name in table.columns if name not in columns]
-    if PREDICTION in names:
-        columns |= {name: table[name] for name in names if names.count(name) == 1}
-    if PREDICTION in names or len(names) == 1:
-        columns[PREDICTION] = table[PREDICTION if PREDICTION in names else names[0]]
-    elif kind.has_parts and {*names} == {*kind.labels}:
-        cells = zip(*(table[name] for name in names), strict=True)
-        columns[PREDICTION] = [kind.gather(dict(zip(names, row, strict=True))) for row in cells]
-    else:
-        problem = f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}"
-        raise InputError(problem, key=key)
-    return columns
-
-
-def _plain_id(value: Any, key: str) -> Any:
-    """An id as a value of Python's own. Raises InputError for one that is no value of a JSON file."""
-    plain = _python_value(value)
-    if not _are_json_values([plain]):
-        raise InputError(f"{ID} {_shown(value)} must be a text, a number or a truth value", key=key)
-    return plain
-
-
-def _plain_prediction(value: Any, task: Task, key: str) -> Any:
-    """A prediction as a value of Python's own, or a list of these. Raises InputError for one that is no value of a JSON file."""
-    kind, plain = target_kind(task), _python_value(value)
-    if isinstance(plain, set | frozenset) and not kind.by_unit:  # labels of units have an order
-        plain = sorted(plain)
-    takes_lists = kind.has_type([])
-    if not _are_json_values(plain if takes_lists and isinstance(plain, list) else [plain]):
-        lists = ", or a list of these" if takes_lists else ""
-        seeds = f"; for several seeds give [{{{task.id!r}: …}}, {{{task.id!r}: …}}]" if isinstance(plain, list) else ""
-        problem = f"{PREDICTION} {_shown(value)} must be a text, a number or a truth value"
-        raise InputError(f"{problem}{lists}{seeds}", key=key)
-    return kind.from_python(plain)
-
-
-def _has_items(value: Any) -> bool:
-    """Whether a value is no single one, as of a list or an array."""
-    return isinstance(value, Sized) and not isinstance(value, str)
-
-
-def _python_value(value: Any) -> Any:
-    """A value of another library, or a tuple, as a value of Python's own."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
-    return list(plain) if isinstance(plain, tuple) else plain
-
-
-def _are_json_values(values: Sequence[Any]) -> bool:
-    """Whether these are texts, numbers and truth values that a JSON file can hold: no NaN, and no half of a surrogate pair."""
-    if not all(isinstance(value, str | int | float) for value in values):
-        return False
-    try:
-        json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError:
-        return False
-    return True
-
-
-def _shown(value: Any) -> str:
-    """A value as a message has it, in one line."""
-    return " ".join(repr(value)[:100].split())

@@ -4,7 +4,7 @@ from mtl.base.typed import check_choice
 from mtl.base.wings import Registry
 from mtl.methods.floors.entries import FLOORS
 from mtl.methods.lstm.entry import LSTM
-from mtl.methods.method import MethodKind
+from mtl.methods.method_kind import MethodKind
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.untrained import EnsembleKind, ImportedKind
 

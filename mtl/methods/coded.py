@@ -1,6 +1,6 @@
 """The dataset's targets as the codes that heads are trained on, the losses of heads, and the training of networks on them."""
 
-import logging
+import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.device import device_of
+from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import flatten_config
 from mtl.base.settings.schema import Config, LossConfig
@@ -26,8 +27,6 @@ from mtl.training.batches import POOL, Schedule, batch_rows
 from mtl.training.module import MultitaskModule, TaskScore
 from mtl.training.optimizers import Optimization
 from mtl.training.stage import Stage, fit
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,9 @@ class Coded:
                 split = with_overlap(split, self.dataset.texts)
             codes = head.encode(split.targets, answers, last_texts(task, split, self.dataset.texts))
             coded[name] = replace(split, targets=codes, base=base.get(name))
-        return coded | {"train": _learnable(head, coded["train"])} if "train" in coded else coded
+        if "train" in coded:
+            coded["train"] = _learnable(head, coded["train"])
+        return coded
 
     @cached_property
     def outputs(self) -> dict[str, int]:
@@ -122,11 +123,11 @@ def fit_tasks(
     rows: Mapping[str, Split],
     optimization: Optimization,
     *,
-    batch_size: int,
-    dev_batch_size: int,
+    section: str,
     epoch_steps: int,
     total_steps: int,
     seed: int,
+    dev_batch_size: int | None = None,
     sampling: float = 1.0,
     pool: int = POOL,
     parts: int = 1,
@@ -137,28 +138,32 @@ def fit_tasks(
 
     Args:
         rows: those to train on, by task id.
-        batch_size, dev_batch_size: model inputs in a batch of training and of validation.
+        section: of the configuration, with the batch size, the patience and the clipping of gradients.
         epoch_steps: the steps between two validations.
+        dev_batch_size: model inputs in a batch of validation; None: as in training.
         sampling, pool, parts: see `mtl.training.batches.Schedule` and `MultitaskModule`.
         pin_memory: whether batches for a GPU are copied from page-locked memory; they must not lie on the GPU already.
         stage: the fields of a `Stage` that do not follow from the other arguments.
     """
+    settings, epochs = getattr(config, section), math.ceil(total_steps / epoch_steps)
     tasks = [task for task in data.dataset.trained_tasks if task.id in rows]
     data.set_loss(network, config.loss)
-    sizes = {id: batch_rows(split, batch_size) for id, split in rows.items()}
+    sizes = {id: batch_rows(split, settings.batch_size) for id, split in rows.items()}
     schedule = Schedule(task_input.row_lengths(rows), sizes, total_steps, seed, sampling, pool)
     dev = {task.id: data.dev(task) for task in tasks}
     pinned = pin_memory and device_of(config.trainer.accelerator).type == "cuda"
-    train_batches, dev_batches = task_input.batches(rows), task_input.batches(dev)
+    batches, dev_batches = task_input.batches(rows), task_input.batches(dev)
     fit(
         MultitaskModule(network, {task.id: data.dev_score(task) for task in tasks}, optimization, parts),
         Stage(
+            section=section,
             seed=seed,
+            epochs=epochs,
             total_steps=total_steps,
-            train=lambda epoch: train_batches.loader(
-                schedule.steps(epoch * epoch_steps, (epoch + 1) * epoch_steps), pinned
-            ),
-            dev=dev_batches.loader(task_input.ordered(dev, dev_batch_size), pinned),
+            patience=settings.patience or epochs,
+            gradient_clip=settings.gradient_clip,
+            train=lambda epoch: batches.loader(schedule.steps(epoch * epoch_steps, (epoch + 1) * epoch_steps), pinned),
+            dev=dev_batches.loader(task_input.ordered(dev, dev_batch_size or settings.batch_size), pinned),
             scale=data.scale,
             settings=flatten_config(config),
             **stage,

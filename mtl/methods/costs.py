@@ -11,7 +11,8 @@ from mtl.base.device import threads_of_torch
 from mtl.base.memory import peak_gpu_memory
 from mtl.data.dataset import Dataset, input_rows
 from mtl.data.examples import Row
-from mtl.runs.folder import finetune_folder, pretrain_folder, read_stage
+from mtl.runs.folder import finetune_folder, pretrain_folder
+from mtl.runs.records import read_stage
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE
 

@@ -1,6 +1,7 @@
 """The heads that a configuration describes, new ones and trained ones, and a check that networks fit this machine's memory."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 
 from mtl.base.memory import check_fits
 from mtl.base.settings.schema import Config
+from mtl.methods.method import Answers
 from mtl.methods.overlap import FEATURES
 from mtl.model.network import Heads
 from mtl.tasks.targets import target_kind
@@ -24,23 +26,15 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
     attention, overlap = head.attention_size if head.attention else None, len(FEATURES) if head.overlap else 0
     settings = (head.hidden_size, head.dropout, attention, head.projection, overlap, head.pair == "cosine", head.crf)
 
-    def make() -> Heads:
-        return Heads(tasks, outputs, dim, *settings)
-
+    make = partial(Heads, tasks, outputs, dim, *settings)
     check_size(make)
     return make()
 
 
 def load_heads(
-    config: Config,
-    tasks: Sequence[Task],
-    answers: Mapping[str, Sequence[str]],
-    dim: int,
-    weights: dict[str, Tensor],
-    path: Path,
+    config: Config, tasks: Sequence[Task], answers: Answers, dim: int, weights: dict[str, Tensor], path: Path
 ) -> Heads:
-    """The heads of these tasks with their weights in the checkpoint `path`. `answers` are as in `mtl.data.dataset.Dataset`. Raises InputError for
-    the weights of other heads."""
+    """The heads of these tasks with their weights in the checkpoint `path`. Raises InputError for the weights of other heads."""
     outputs = {task.id: target_kind(task).head.outputs(answers.get(task.id, [])) for task in tasks}
     heads = new_heads(config, tasks, outputs, dim)
     fill(heads, weights_below(weights, "heads."), path)

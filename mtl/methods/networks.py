@@ -1,19 +1,27 @@
-"""What a task's head reads, and the results of a network for it."""
+"""What heads read, and the results of networks for it: for the splits of a run, and for new rows."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from mtl.base.device import device_of
-from mtl.base.settings.schema import TrainerConfig
-from mtl.data.dataset import Split
+from mtl.base.settings.schema import Config, TrainerConfig
+from mtl.data.dataset import Split, make_split
+from mtl.data.examples import Row, make_example
+from mtl.methods.method import Answers
+from mtl.methods.overlap import with_overlap
 from mtl.model.encoder import Encoder
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import Sequences
-from mtl.training.batches import BatchDataset, TaskRows, batch_rows, predict_rows, row_lengths, sorted_batches
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+from mtl.training import batches as batching
 from mtl.training.precision import mixed_precision
+
+Compute = Callable[..., np.ndarray]  # `predict_rows` or `row_outputs`
 
 
 @dataclass(frozen=True)
@@ -24,29 +32,24 @@ class TaskInput:
     vectors: Tensor | None = None  # float32 (texts, dim), one of each whole text
     encoder: Encoder | None = None  # it runs in each step, to be trained with the head; None: texts are encoded already
 
-    def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
+    def batches(self, rows: Mapping[str, Split]) -> batching.BatchDataset:
         """The dataset that makes batches of these rows, which are by the id of the task whose head reads them."""
-        return BatchDataset(rows, self.sequences, self.vectors)
+        return batching.BatchDataset(rows, self.sequences, self.vectors)
 
     def row_lengths(self, rows: Mapping[str, Split]) -> dict[str, np.ndarray]:
         """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
         if self.sequences is None:
             return {id: np.zeros(len(split)) for id, split in rows.items()}
         lengths = self.sequences.lengths.numpy()
-        return {id: row_lengths(split, lengths) for id, split in rows.items()}
+        return {id: batching.row_lengths(split, lengths) for id, split in rows.items()}
 
-    def ordered(self, rows: Mapping[str, Split], size: int) -> list[TaskRows]:
+    def ordered(self, rows: Mapping[str, Split], size: int) -> list[batching.TaskRows]:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
-        return sorted_batches(self.row_lengths(rows), {id: batch_rows(split, size) for id, split in rows.items()})
+        sizes = {id: batching.batch_rows(split, size) for id, split in rows.items()}
+        return batching.sorted_batches(self.row_lengths(rows), sizes)
 
     def computed(
-        self,
-        compute: Callable[..., np.ndarray],
-        network: TaskNetwork,
-        head: str,
-        split: Split,
-        size: int,
-        trainer: TrainerConfig,
+        self, compute: Compute, network: TaskNetwork, head: str, split: Split, size: int, trainer: TrainerConfig
     ) -> np.ndarray:
         """The results of a network for the rows of a split, in row order, computed on its device: codes (`predict_rows`) or outputs (`row_outputs`).
         `head` is the id of the task whose head reads the rows, `size` the number of model inputs in a batch."""
@@ -63,6 +66,58 @@ class TaskInput:
         codes = {}
         for name, split in splits.items():
             if name != "train":
-                codes[name] = self.computed(predict_rows, network, head, split, size, trainer)
+                codes[name] = self.computed(batching.predict_rows, network, head, split, size, trainer)
         network.to("cpu")
         return codes
+
+
+class TrainedNetworks:
+    """What `mtl.methods.method.Model` of each method with heads has for predictions."""
+
+    def __init__(
+        self, config: Config, device: torch.device, size: int, network: Callable[[Task], TaskNetwork], answers: Answers
+    ) -> None:
+        """A batch has `size` model inputs. `network` returns the network of a task with training rows: its head and its weights, on the device."""
+        self.config, self.device, self.batch_size, self.answers = config, device, size, answers
+        self._open_network = network
+        self._networks: dict[str, TaskNetwork] = {}  # the one that answered last, by the id of its head
+
+    def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
+        """New rows as the network takes them, and what it reads. The split has the rows without targets, and numbers of `texts`."""
+        raise NotImplementedError
+
+    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """Predicted targets (rows,) of at least one row. Raises ValueError for a row that is not one of this task."""
+        codes, kind = self._compute(batching.predict_rows, task, rows), target_kind(task)
+        texts = [make_example(task, row).inputs[0][-1] for row in rows] if kind.by_unit else []
+        return kind.head.decode(codes, self.answers.get(task.answered_by or task.id, []), texts)
+
+    def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
+        return self._compute(batching.row_outputs, task, rows)
+
+    def network(self, task: Task) -> TaskNetwork:
+        """The network with the head that answers a task, under whose id it knows the task."""
+        head = task.answered_by or task.id
+        if head not in self._networks:
+            self._networks = {head: self._open_network(replace(task, id=head))}
+        return self._networks[head]
+
+    def use(self, network: TaskNetwork) -> None:
+        """Answer with this network from now on."""
+        self._networks, self._open_network = {}, lambda task: network
+
+    def prepared(self, task: Task, rows: Sequence[Row]) -> tuple[Split, TaskInput]:
+        """Rows without targets as the task's network reads them."""
+        examples = [make_example(task, row) for row in rows]
+        texts = list(dict.fromkeys(text for example in examples for text in example.texts))
+        index = {text: number for number, text in enumerate(texts)}
+        split = replace(make_split(task, examples, index), targets=np.full(len(rows), np.nan))
+        if self.config.head.overlap and task.is_pair:
+            split = with_overlap(split, texts)
+        return self.read(task, rows, split, texts)
+
+    def _compute(self, compute: Compute, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        split, task_input = self.prepared(task, rows)
+        head = task.answered_by or task.id
+        return task_input.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)

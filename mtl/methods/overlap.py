@@ -6,14 +6,11 @@ sentences: the cosine of character n-grams alone ranks the pairs of CDSC-R bette
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from mtl.data.dataset import Split
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 _words = re.compile(r"\w+").findall
 BUCKETS = 1 << 22  # the number of values of the hash of an n-gram
@@ -52,8 +49,8 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     return np.column_stack([*cosines, *shares]).astype(np.float32)
 
 
-def _vectors(texts: Sequence[str], length: int | None) -> "csr_matrix":
-    """Counts of the words (`length` None) or character n-grams of each text, as 1 + log(count), scaled to norm 1: (texts, BUCKETS)."""
+def _vectors(texts: Sequence[str], length: int | None) -> Any:
+    """Counts of the words (`length` None) or character n-grams of each text, as 1 + log(count), scaled to norm 1: sparse (texts, BUCKETS)."""
     # Not at the top: most runs need neither, and their import takes a second.
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.preprocessing import normalize

@@ -1,7 +1,7 @@
 """A finished run in use: it predicts a task's targets for new examples, and encodes texts, also as a scikit-learn transformer."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -12,22 +12,20 @@ import numpy as np
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.base.interface import foreign
 from mtl.base.settings.layers import read_config
 from mtl.base.settings.schema import Config
 from mtl.base.terminal import write_data
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
-from mtl.base.wording import counted
 from mtl.data.blocks import encode_blocks
-from mtl.data.columns import LIST
-from mtl.data.examples import Row, make_example, read_rows
+from mtl.data.examples import Row, read_rows
 from mtl.embedders import embedder_kind
 from mtl.methods import METHODS, method_name
+from mtl.methods.given_rows import as_rows
 from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
-from mtl.runs.summary import SeedScores, dev_score, read_summary
+from mtl.runs.records import SeedScores, Summary, dev_score, read_summary
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import one_label_kind, target_kind
@@ -93,14 +91,10 @@ class Predictor:
         tasks = list(summary["tasks"])
         if task is not None and task not in tasks:
             raise InputError(f"--task {task}: not in this run; it has {', '.join(tasks)}")
-        scores = {number: read_json(folder.scores(number), SeedScores) for number in summary["seeds"]}
         suite = load_suite(folder.suite)
         if unknown := [id for id in tasks if id not in suite.tasks]:
             raise InputError(f"{unknown[0]!r} is not one of {folder.suite}", path=folder.summary, key="tasks")
-        if seed is None:
-            seed = max(scores, key=lambda number: dev_score(folder.scores(number), scores[number], suite, task))
-        elif seed not in scores:
-            raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, scores))}")
+        seed = _checked_seed(folder, summary, suite, seed, task)
         answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
         request = LoadRequest(
             config, suite, folder.path, folder.seed(seed), inputs, answers, torch_device, tasks, encoder_task
@@ -122,8 +116,9 @@ class Predictor:
 
     @exact_arithmetic()
     def _targets(self, task: str, rows: Sequence[Row]) -> list[Target]:
-        suite_task, examples = self.check_rows(task, rows)
-        return self.model.predict(suite_task, examples).tolist() if examples else []
+        suite_task = self.task(task)
+        checked = as_rows(suite_task, rows)
+        return self.model.predict(suite_task, checked).tolist() if checked else []
 
     def labels(self, task: str) -> list[Any]:
         """The labels of a task in the order of the columns of `predict_proba`, of the type that `predict` returns. Raises InputError as it does."""
@@ -134,11 +129,11 @@ class Predictor:
         """The probability of each label for each example, float64 (examples, labels), in the order of `labels(task)`. `predict` returns the most
         probable label. Probabilities are the softmax of the outputs, and are not calibrated. Arguments are as in `predict`. Raises InputError for
         examples of another form, a task whose targets are not one label each, and a method without probabilities."""
-        suite_task, examples = self.check_rows(task, rows)
-        labels = self.labels(task)
-        if not examples:
+        suite_task = self.task(task)
+        checked, labels = as_rows(suite_task, rows), self.labels(task)
+        if not checked:
             return np.empty((0, len(labels)))
-        outputs = self.model.outputs(suite_task, examples).astype(np.float64)
+        outputs = self.model.outputs(suite_task, checked).astype(np.float64)
         shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
@@ -177,17 +172,16 @@ class Predictor:
             path: a file with the task's columns of texts and spans; its suffix says its format (`mtl.data.records`).
             out: the file to write, whose name ends in .tsv, .txt or .csv, or has no ending; None: standard output.
         """
-        suite_task = self.task(task)
-        if out is not None and out.suffix not in ("", *ENDINGS):
+        suite_task, ending = self.task(task), "" if out is None else out.suffix
+        if ending not in ("", *ENDINGS):
             endings = " or ".join(ENDINGS)
             raise InputError(f"predictions are lines of text; their file's name ends in {endings}", path=out)
         if out is not None and out.exists() and out.samefile(path):
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
-        kind = target_kind(suite_task)
-        targets = self._targets(task, read_rows(suite_task, path))
+        targets, kind = self._targets(task, read_rows(suite_task, path)), target_kind(suite_task)
         content = StringIO()
-        if out is not None and out.suffix == ".csv":
+        if ending == ".csv":
             csv.writer(content, lineterminator="\n").writerows([cell] for cell in [header, *map(kind.format, targets)])
         else:
             content.writelines(f"{line}\n" for line in [header, *map(kind.to_line, targets)])
@@ -195,27 +189,6 @@ class Predictor:
             write_data(content.getvalue())
         else:
             write_text(out, content.getvalue())
-
-    def check_rows(self, task: str, rows: Any) -> tuple[Task, list[Row]]:
-        """The task with this id, and the rows, each a list. Raises InputError for a task that is not in the run, and for examples of another form."""
-        suite_task, forms = self.task(task), ""
-        if _has_one_text(suite_task):
-            forms = "texts, lists of tokens, or " if target_kind(suite_task).by_unit else "texts, or "
-        takes = f"task {task} takes {forms}examples, each a list of {_form(suite_task)}"
-        examples: list[Row] = []
-        with foreign("rows"):
-            if isinstance(rows, str | Mapping):
-                raise InputError(f"{takes}; not a {type(rows).__name__}")
-            if hasattr(rows, "columns"):  # a DataFrame
-                rows = rows.to_dict("records")
-            len(rows)  # an iterator has none
-            for row in rows:
-                try:
-                    examples.append(_example(suite_task, row))
-                    make_example(suite_task, examples[-1])
-                except ValueError as error:
-                    raise InputError(f"{takes}; {repr(row)[:200]} {error}") from None
-        return suite_task, examples
 
     def task(self, task: str) -> Task:
         """The task with this id. Raises InputError for an id that is not in the run."""
@@ -225,43 +198,11 @@ class Predictor:
         return self.suite.tasks[task]
 
 
-def _has_one_text(task: Task) -> bool:
-    """Whether an example of the task is a list of one text alone, which may stand for the example."""
-    return task.candidates is None and len(task.text) + len(task.marked) == 1
-
-
-def _example(task: Task, row: Any) -> Row:
-    """An example as a list of its texts and spans; tokens are joined as those of data files. Raises ValueError for another value."""
-    kind, row = target_kind(task), _plain(row)
-    is_list = isinstance(row, list | tuple)
-    if isinstance(row, Mapping) and task.candidates is None and not task.marked:
-        names = [column if column in row else column.removesuffix(LIST) for column in task.text]
-        if lacking := [name for name in names if name not in row]:
-            raise ValueError(f"has no column {lacking[0]!r}")
-        row = [row[name] for name in names]
-    elif _has_one_text(task) and (isinstance(row, str) or (is_list and kind.by_unit and len(row) != 1)):
-        row = [row]
-    elif not is_list:
-        raise ValueError("is a text" if isinstance(row, str) else f"is of type {type(row).__name__}")
-    return [kind.join_text(part) if kind.by_unit and _are_tokens(part) else part for part in map(_plain, row)]
-
-
-def _are_tokens(part: Any) -> bool:
-    return isinstance(part, list | tuple) and all(isinstance(token, str) for token in part)
-
-
-def _plain(value: Any) -> Any:
-    """An array of NumPy as a list; any other value as it is."""
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _form(task: Task) -> str:
-    """What an example of the task is a list of."""
-    if task.candidates is not None:
-        return "texts and candidates"
-    form = f"{counted(len(task.text), 'text')}: {', '.join(task.text)}"
-    if task.spans:
-        spans = ", ".join(f"{column} in {task.text[side]}" for side, column in task.marked)
-        form += f"; then (start, stop) of {counted(len(task.marked), 'span')}: {spans}"
-    example = ", ".join(['"…"'] * len(task.text) + ["(0, 4)"] * len(task.marked))
-    return f"{form}, as in [{example}]"
+def _checked_seed(folder: RunFolder, summary: Summary, suite: Suite, seed: int | None, task: str | None) -> int:
+    """The seed, or the one with the best score on dev. Raises InputError for an unknown one, and for damaged scores of any seed."""
+    scores = {number: read_json(folder.scores(number), SeedScores) for number in summary["seeds"]}
+    if seed is None:
+        return max(scores, key=lambda number: dev_score(folder.scores(number), scores[number], suite, task))
+    if seed not in scores:
+        raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, scores))}")
+    return seed

@@ -83,7 +83,6 @@ class Finetuning:
         show(Detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}"))
 
     def _fit(self, network: Network) -> None:
-        """Train the network and load its best weights."""
         settings = self.config.finetune
         rows = self.data.train(self.task, self.config.loss, self.seed)
         steps = pass_batches(rows, settings.batch_size)
@@ -95,18 +94,13 @@ class Finetuning:
             self.input,
             {self.task.id: rows},
             falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
-            batch_size=settings.batch_size,
-            dev_batch_size=settings.batch_size,
+            section="finetune",
             epoch_steps=steps,
             total_steps=total_steps,
             seed=self.seed,
             pin_memory=False,  # outputs of the encoder may lie on the GPU
             title=f"seed {self.seed} · stage 2 · {self.task.id}",
-            section="finetune",
             folder=self.folder,
-            epochs=settings.max_epochs,
-            patience=settings.patience,
-            gradient_clip=settings.gradient_clip,
             resumable=self.input.vectors is None,  # the training of a head on vectors takes seconds
             trained_only=True,
             validate_first=True,  # so that no task ends with a lower score than after stage 1

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import Config
-from mtl.methods.method import MethodKind
+from mtl.methods.method_kind import MethodKind
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
@@ -79,5 +79,4 @@ class ImportedKind(MethodKind):
 
 
 def _run_names(config: Config) -> list[str]:
-    """The names of the folders of an ensemble's members."""
     return [Path(run).resolve().name for run in config.ensemble.runs]

@@ -6,15 +6,13 @@ from statistics import median
 
 import numpy as np
 
-from mtl.reports.board import Breakdown, Row, Score
+from mtl.reports.board import Breakdown
+from mtl.reports.rows import Row, Score
 from mtl.runs.finished import FinishedRun
 from mtl.tasks.metrics import metric_named, weighted_scores
 from mtl.tasks.task import Task
 
-# The names of parts that are no single value.
-ALL_ROWS = "all rows"
-ANY_VALUE = "any value"
-ALL_TOGETHER = "all together"
+ALL_ROWS, ANY_VALUE, ALL_TOGETHER = "all rows", "any value", "all together"  # names of parts that are no single value
 SEPARATOR = ";"  # between the values of a row that has several
 MOST_VALUES = 50  # the most frequent values are shown, at most so many
 

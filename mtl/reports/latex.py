@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from mtl.reports.board import Group, Leaderboard, Row
+from mtl.reports.board import Group, Leaderboard
+from mtl.reports.rows import Row
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -29,7 +30,7 @@ def _scores(board: Leaderboard) -> str:
     titles = [["Model", "Split", *(rf"\textbf{{{escape(column.title)}}}" for column in columns.values())]]
     titles.append(["", "", *(escape(column.metric) for column in columns.values())])
     lines = [(row, [_cell(board, row, column) for column in columns]) for row in board.rows]
-    return _table(board, lines, titles, caption)
+    return _table(board.name, lines, titles, caption)
 
 
 def _group(board: Leaderboard, group: Group) -> str:
@@ -41,39 +42,27 @@ def _group(board: Leaderboard, group: Group) -> str:
         lines.append((line.row, [mean] * group.has_mean + [scores.get(id, "--") for id in group.columns]))
     columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
     titles = [["Model", "Split", *["mean"] * group.has_mean, *columns]]
-    return _table(board, lines, titles, " ".join([f"{board.title}, {group.title}.", *board.marks[:1]]), f"-{group.id}")
+    return _table(
+        board.name, lines, titles, " ".join([f"{board.title}, {group.title}.", *board.marks[:1]]), f"-{group.id}"
+    )
 
 
 def _table(
-    board: Leaderboard,
-    lines: Sequence[tuple[Row, Sequence[str]]],
-    titles: Sequence[Sequence[str]],
-    caption: str,
-    label: str = "",
+    name: str, lines: Sequence[tuple[Row, Sequence[str]]], titles: Sequence[Sequence[str]], caption: str, id: str = ""
 ) -> str:
-    """A table environment, in which rows are grouped by family. Titles and the cells of each row are escaped; `label` is the end of its label."""
+    """A table environment, in which rows are grouped by family. Titles and the cells of each row are escaped; `name` and `id` make its label."""
     body = []
     for _, family in groupby(lines, key=lambda line: line[0].family):
         body.append(r"\midrule")
         for row, cells in family:
-            name = f"{row.label} ({row.name})" if row.ours else row.name
-            body.append(_line([escape(name), row.split, *cells]))
-    return "\n".join(
-        [
-            r"\begin{table*}",
-            r"\centering",
-            r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}",
-            r"\toprule",
-            *map(_line, titles),
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}}",
-            rf"\caption{{{escape(caption)}}}",
-            rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.name + label)}}}",
-            r"\end{table*}",
-        ]
-    )
+            title = f"{row.label} ({row.name})" if row.ours else row.name
+            body.append(_line([escape(title), row.split, *cells]))
+    begin = [r"\begin{table*}", r"\centering", r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"]
+    columns = rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}"
+    table = [columns, r"\toprule", *map(_line, titles), *body, r"\bottomrule", r"\end{tabular}}"]
+    label = re.sub("[^0-9A-Za-z]+", "-", name + id)
+    end = [rf"\caption{{{escape(caption)}}}", rf"\label{{tab:{label}}}", r"\end{table*}"]
+    return "\n".join([*begin, *table, *end])
 
 
 def _line(cells: Sequence[str]) -> str:

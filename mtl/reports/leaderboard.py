@@ -7,13 +7,15 @@ from statistics import fmean
 
 from mtl.base.progress import progress
 from mtl.base.wings import wings
-from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
+from mtl.reports.board import Column, Group, GroupLine, Leaderboard
 from mtl.reports.breakdowns import breakdowns
 from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, tests_notes
 from mtl.reports.pair_tests import pair_tests
+from mtl.reports.rows import COSTS, Row, Score, by_family, single
 from mtl.reports.settings import settings_spreads
 from mtl.runs.finished import FinishedRun
-from mtl.runs.summary import MetricScores, splits_text
+from mtl.runs.records import MetricScores
+from mtl.runs.summary import splits_text
 from mtl.stats.comparison import Sample, estimate
 from mtl.stats.samples import SampleCache, samples_of
 from mtl.tasks.metrics import is_metric, lowest_score, metric_named

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mtl.base.wording import MISSING, counted, escaped, markdown_table
-from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, cost_cell
+from mtl.reports.board import Breakdown, Column, Group, Leaderboard
+from mtl.reports.rows import COSTS, Row, cost_cell
 from mtl.tasks.suite import AVERAGE
 
 SIGNS = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
@@ -40,7 +41,11 @@ def scores_and_tests(board: Leaderboard) -> str:
 def _board(board: Leaderboard) -> str:
     ours = [row for row in board.rows if row.ours]
     runs = [row for row in ours if row.run]
-    parts = [f"# {escaped(board.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.notes)]
+    parts = [
+        f"# {escaped(board.title)}",
+        _scores(board),
+        "\n".join(f"- {escaped(note)}" for note in [*board.marks, *board.facts]),
+    ]
     if board.groups:
         parts += [f"## {board.groups_title or 'By metric'}", *(group_section(board, group) for group in board.groups)]
     if board.breakdowns:

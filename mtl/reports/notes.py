@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from mtl.base.wording import listed
-from mtl.reports.board import PairTests, Row
+from mtl.reports.board import PairTests
 from mtl.reports.pair_tests import MOST_FOR_PAIRS
+from mtl.reports.rows import Row
 from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers
 from mtl.stats.comparison import COVERAGE, LEAST_SEEDS, LEVEL
 from mtl.stats.resampling import RESAMPLES
@@ -82,9 +83,18 @@ def tests_notes(rows: Sequence[Row], tests: PairTests) -> list[str]:
     )
     if not tests.made:
         return [note]
+    note += _correction_text(rows, tests)
+    few_seeds = [row.name for row in rows if row.samples and not any(s.is_tested for s in row.samples.values())]
+    if not tests.ranks or not few_seeds:
+        return [note]
+    return [note, f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(few_seeds, MOST_NAMED)}."]
+
+
+def _correction_text(rows: Sequence[Row], tests: PairTests) -> str:
+    """What the note on the tests says of Holm's correction for them."""
     references = ", ".join(rows[number].name for number in tests.references)
     if tests.by_score:
-        note += (
+        text = (
             f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
             f"({references}); mtl report --reference NAME names another. These were chosen by their scores on the same examples, so without "
             f"Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the {tests.family:,} tests of every "
@@ -92,16 +102,12 @@ def tests_notes(rows: Sequence[Row], tests: PairTests) -> list[str]:
         )
     else:
         pairs = f"every run against {references}" if references else "every pair of runs"
-        note += (
+        text = (
             f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average),"
         )
-    note += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
-    if any(sample.varies for sample in samples):
-        note += SEEDS_NOTE
-    few_seeds = [row.name for row in rows if row.samples and not any(s.is_tested for s in row.samples.values())]
-    if not tests.ranks or not few_seeds:
-        return [note]
-    return [note, f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(few_seeds, MOST_NAMED)}."]
+    text += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
+    varies = any(sample.varies for row in rows for sample in row.samples.values())
+    return text + SEEDS_NOTE * varies
 
 
 def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from mtl.reports.board import PairTests, Row, average_order
+from mtl.reports.board import PairTests
+from mtl.reports.rows import Row, average_order
 from mtl.stats.comparison import PairTest, Sample, compare
 from mtl.stats.families import ColumnTests, all_tails, family_tests, rank_intervals, with_holm
 from mtl.tasks.suite import AVERAGE
@@ -16,9 +17,8 @@ ColumnRows = tuple[str, str]  # a column, and the key of the examples on which i
 
 
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
-    """The tests between the runs among these rows, with Holm's correction for all of them together. `references` are names of runs to compare every
-    run with. If the rows have none of them, every pair is compared; of more than MOST_FOR_PAIRS runs, every run with the run that has the best
-    average of its split."""
+    """The tests between the runs among these rows, with Holm's correction for all of them together: of every run with those that `references` name;
+    without these, of every pair, or of more than MOST_FOR_PAIRS runs, of every run with the one that has the best average of its split."""
     runs = [number for number, row in enumerate(rows) if row.samples]
     named = [number for number in runs if rows[number].name in references]
     by_score = not named and len(runs) > MOST_FOR_PAIRS

@@ -24,18 +24,9 @@ logger = logging.getLogger("mtl")
 def write_report(
     runs_dir: Path, out: Path, command: str, cache_dir: Path | None = None, references: Collection[str] = ()
 ) -> Path:
-    """Compare what is finished below a folder, write the report to the folder `out`, and return the path of its page. Files: index.html, report.md,
-    report.tex, scores.csv, comparisons.csv, ranks.csv, settings.csv, costs.csv.
-
-    Args:
-        command: the command line that the report names.
-        cache_dir: resamples are kept in its subfolder `resampled`; None: not at all.
-        references: names of the runs to test every run against (`mtl.reports.pair_tests`).
-
-    Raises:
-        InputError: if there is neither a finished run nor an evaluation, if there is no run of a reference's name, or
-            if a run's files cannot be read; and as `mtl.base.folders.write_files`.
-    """
+    """Compare all runs of `runs_dir`, write the report (index.html, Markdown, LaTeX and CSV) to the folder `out`, and return the path of its page. It
+    names `command`, the command line; resamples are kept in `cache_dir`; `references` name runs to test every run against. Raises InputError without
+    a finished run or evaluation, for an unknown reference and damaged files, and as `write_files`."""
     check_written(out)
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)

@@ -18,8 +18,9 @@ from mtl.base.terminal import one_line
 from mtl.base.untrusted import AGAIN, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_predicted
-from mtl.runs.folder import RecordedRows, RunFolder, read_stage, recorded_groups, recorded_rows
-from mtl.runs.summary import SeedScores, Summary, read_summary
+from mtl.runs.folder import RunFolder
+from mtl.runs.records import SeedScores, Summary, read_stage, read_summary
+from mtl.runs.rows import RecordedRows, read_recorded, recorded_groups, recorded_rows
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import ScoredRows, Task
 
@@ -47,7 +48,7 @@ class FinishedRun:
 
     def rows(self, task: Task) -> ScoredRows:
         """The rows that the task is scored on, with their gold targets. Raises InputError for a damaged file."""
-        return recorded_rows(task, self.folder.gold(self.split(task), task.id), self.folder)
+        return recorded_rows(task, self.folder.gold(self.split(task), task.id), self.folder.scored_rows)
 
     def predictions(self, task: Task) -> np.ndarray:
         """Each seed's predictions for the rows that the task is scored on, (seeds, rows)."""
@@ -120,7 +121,7 @@ class FinishedRun:
 
     @cached_property
     def _recorded(self) -> dict[str, RecordedRows]:
-        return self.folder.read_scored_rows()
+        return read_recorded(self.folder.scored_rows)
 
 
 def open_run(path: Path) -> FinishedRun:
@@ -152,9 +153,9 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 
 def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
-    """What is finished in a folder and below, but not in the folder of another run, in order of path. What is not finished, or damaged, is left
-    out with a warning. Raises InputError if `runs_dir` does not exist. `settings` is the name of the file that each of the folders has from its
-    beginning; summary.json is there when it is finished. `read` reads a folder, and raises InputError or OSError if it is damaged."""
+    """What is finished in a folder and below, but not in another run's folder, in order of path; what is not, or damaged, is left out with a warning.
+    Each folder has the file `settings` from its beginning, and summary.json when finished. Raises InputError for no folder; `read` raises it for a
+    damaged one."""
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
 

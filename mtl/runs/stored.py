@@ -15,7 +15,7 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import MISSING, counted, format_bytes
 from mtl.runs.finished import read_suite
 from mtl.runs.folder import LOCK, RunFolder
-from mtl.runs.summary import read_summary
+from mtl.runs.records import read_summary
 from mtl.runs.table import average_marks
 from mtl.tasks.suite import Suite
 
@@ -63,10 +63,12 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
+    """The run in a folder; `StoredRun.problem` says what of it cannot be read."""
     files = _changed_and_size(folder.path)
     state, trained = DAMAGED, 0
     try:
-        state = RUNNING if is_held(folder.path / LOCK) else FINISHED if folder.summary.exists() else UNFINISHED
+        ended = FINISHED if folder.summary.exists() else UNFINISHED
+        state = RUNNING if is_held(folder.path / LOCK) else ended
         trained = len(list(folder.path.glob("seed-*/scores.json")))
         check_plain_folder(folder.path)
         if folder.summary.exists():

@@ -1,118 +1,16 @@
 """A run's scores and costs in one dictionary, the content of summary.json."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from statistics import fmean, median
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from statistics import median
+from typing import Any
 
-from msgspec import Meta
-
-from mtl.base.errors import InputError
 from mtl.base.settings.schema import Config
-from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
-from mtl.runs.folder import MethodFacts
+from mtl.runs.records import MethodFacts, Summary
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
 CONSTANT_NOTE = "Best constant: the constant answer that scores best on train."
-
-
-class MetricScores(TypedDict):
-    """Scores × 100 by seed, with their median, minimum and maximum."""
-
-    scores: dict[str, Score]
-    median: Score
-    min: Score
-    max: Score
-
-
-class TaskScores(MetricScores):
-    """A task's scores."""
-
-    metric: str
-    split: Literal["dev", "test"]
-    constant: Score  # × 100, of the best constant answer
-    rows: dict[str, Count]  # by split
-    also: NotRequired[dict[str, MetricScores]]  # the scores by further metrics, by name
-
-
-class Beside(TypedDict):
-    """A simple baseline in the table of a run: its scores × 100, by task."""
-
-    title: str
-    scores: Annotated[dict[str, Score], Meta(min_length=1)]
-
-
-class Summary(MethodFacts):
-    """The content of summary.json, to which a method may add facts."""
-
-    suite: str
-    method: str
-    seeds: Annotated[list[Seed], Meta(min_length=1)]
-    tasks: Annotated[dict[str, TaskScores], Meta(min_length=1)]
-    average: (
-        Score | None
-    )  # the mean of the medians over the tasks that the suite averages; None if the run has none of them
-    partial: bool  # whether one of these tasks is missing
-    missing: list[str]  # all tasks of the suite that are not in the run
-    # The tasks whose splits have other sizes than the published ones, or changed files, or that are scored on a part of their rows, or whose
-    # head belongs to such a task.
-    reduced: list[str]
-    changed: dict[str, list[str]]  # the changed splits of those that have the published sizes
-    not_above_constant: list[str]  # the tasks whose median is not above the score of the constant answer
-    same_answer: dict[str, list[Seed]]  # by task, the seeds that predict the same for every scored row
-    cost: dict[str, Amount | None]
-    versions: list[dict[str, str]]
-    machine: list[str]
-    held_out: dict[str, Count]  # by task, the number of rows
-    inputs: dict[str, str]  # fingerprints by name
-    config: dict[str, Any]  # by dotted keys
-    command: str
-    notes: NotRequired[list[str]]
-    beside: NotRequired[list[Beside]]
-    maybe_trained_on: NotRequired[list[str]]
-    settings: NotRequired[dict[str, str]]
-    chosen_on_scored: NotRequired[list[str]]
-    hidden_size: NotRequired[Count]
-
-
-class SeedScores(TypedDict):
-    """The content of a seed's scores.json. Scores are × 100, by task id."""
-
-    scores: Annotated[dict[str, Score], Meta(min_length=1)]  # on the scored split
-    average: Score | None  # `Suite.mean`
-    also: dict[str, dict[str, Score]]  # of the tasks with further metrics, by the name of the metric
-    dev_scores: dict[str, Score]
-    choosing_scores: NotRequired[dict[str, Score]]  # on the dev rows that choose, of the tasks in which others do not
-    same_answer: list[str]  # the tasks whose scored rows all have the same prediction
-    seconds: Amount
-    cost: dict[str, Amount | None]
-    versions: dict[str, str]
-    machine: str
-    remarks: list[str]  # what the user of the submission should know, one line each
-
-
-def read_summary(path: Path) -> Summary:
-    """The summary of a finished run. Raises InputError if it is missing, of another form, or contradicts itself."""
-    summary = read_json(path, Summary)
-    if problem := _contradiction(summary):
-        raise InputError(f"{problem}; {AGAIN}", path=path)
-    return summary
-
-
-def _contradiction(summary: Summary) -> str | None:
-    """What in a summary does not fit its seeds and tasks, as "key: message", or None."""
-    seeds, tasks = [str(seed) for seed in summary["seeds"]], summary["tasks"]
-    if len(set(seeds)) < len(seeds):
-        return "seeds: names a seed twice"
-    for id, task in tasks.items():
-        if any(set(scores["scores"]) != set(seeds) for scores in (task, *task.get("also", {}).values())):
-            return f"tasks.{id}: its scores are not those of the seeds"
-    for key in ("reduced", "changed", "not_above_constant", "same_answer", "held_out"):
-        if unknown := [id for id in summary[key] if id not in tasks]:
-            return f"{key}: {unknown[0]!r} is not one of the run's tasks"
-    return None
 
 
 def summarize(
@@ -125,22 +23,17 @@ def summarize(
     constants: Mapping[str, float],
     changed: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """The summary of a run, without what `mtl.jobs.baseline.sum_up` adds: from what the method says of itself
-    (`mtl.methods.method.MethodKind.summary`), the content of each seed's scores.json, and by task id the number of rows by split, the score × 100 of
-    the best constant answer (`mtl.tasks.metrics`) on the scored split, and the splits whose files do not have the suite's checksums."""
+    """The summary of a run, without what `sum_up` adds: from the facts of the method (`MethodKind.summary`), each seed's scores.json, and by task id
+    the numbers of rows by split, the score × 100 of the best constant answer on the scored split, and the splits that have changed."""
     tasks = [task for task in tasks if task.is_scored]
     by_task = {task.id: _task_scores(task, seeds, constants[task.id], rows[task.id]) for task in tasks}
-    published = {task.id: {name: n for name, n in task.rows.items() if task.files[name] is not None} for task in tasks}
-    resized = {task.id for task in tasks if task.rows and published[task.id] != dict(rows[task.id])}
+    resized = {task.id for task in tasks if _is_resized(task, rows[task.id])}
     changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
     differing = {*resized, *changed}
     on_part = set(config.imported.rows)
     if config.choosing_share:  # other dev rows choose
         on_part |= {task.id for task in tasks if task.scored_split == "dev" and task.answered_by is None}
-    same_answer: dict[str, list[int]] = {}
-    for seed in sorted(seeds):
-        for id in seeds[seed]["same_answer"]:
-            same_answer.setdefault(id, []).append(seed)
+    same_answer = {seed: seeds[seed]["same_answer"] for seed in sorted(seeds)}
     return {
         "suite": suite.name,
         "method": config.method,
@@ -153,11 +46,20 @@ def summarize(
         "reduced": [task.id for task in tasks if task.id in on_part or {task.id, task.answered_by} & differing],
         "changed": changed,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
-        "same_answer": same_answer,
+        "same_answer": {
+            id: [seed for seed, ids in same_answer.items() if id in ids]
+            for id in dict.fromkeys(id for ids in same_answer.values() for id in ids)
+        },
         "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }
+
+
+def _is_resized(task: Task, rows: Mapping[str, int]) -> bool:
+    """Whether the numbers of a task's rows, by split, are not the published ones."""
+    published = {split: count for split, count in task.rows.items() if task.files[split] is not None}
+    return bool(task.rows) and published != dict(rows)
 
 
 def _task_scores(
@@ -234,19 +136,6 @@ def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:
     return {**common, "chosen_on_dev": ", ".join(chosen), "machine": machines}
 
 
-def dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on the dev rows that choose, from the content of its scores.json: that of a task (or of the one whose head
-    answers it), or the suite's average; the mean of all tasks if the suite averages none of them."""
-    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
-    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
-    if not scores or (source is not None and source not in scores):
-        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
-    if source is not None:
-        return scores[source]
-    average = suite.mean(scores)
-    return fmean(scores.values()) if average is None else average
-
-
 def distinct(values: Sequence[Any]) -> list[Any]:
     """The values without repetitions, in order of first occurrence."""
     return [value for number, value in enumerate(values) if value not in values[:number]]
@@ -256,8 +145,7 @@ def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
     """The tasks not above their best constant answer, as in "dyk 12.2 (constant 27.4)"; empty for the constant answer itself."""
     if summary["is_constant"]:
         return ""
-    show, tasks = scale.show, summary["tasks"]
-    ids = summary["not_above_constant"]
+    show, tasks, ids = scale.show, summary["tasks"], summary["not_above_constant"]
     return ", ".join(f"{id} {show(tasks[id]['median'])} (constant {show(tasks[id]['constant'])})" for id in ids)
 
 

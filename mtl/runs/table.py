@@ -10,16 +10,14 @@ from mtl.tasks.metrics import metric_named
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Published, Suite
 
+MARKS = {"†": "reduced", "‡": "maybe_trained_on", "¶": "chosen_on_scored"}  # by mark, the summary's key for its tasks
+
 
 def render(summary: dict[str, Any], suite: Suite) -> str:
     """The table of a summary, with notes below it."""
     tasks = [id for id in suite.tasks if id in summary["tasks"]]
-    marks = {
-        "†": summary["reduced"],
-        "‡": summary.get("maybe_trained_on", ()),
-        "¶": summary.get("chosen_on_scored", ()),
-    }
-    titles = [inert(suite.tasks[id].title) + "".join(mark for mark in marks if id in marks[mark]) for id in tasks]
+    marks = {id: "".join(mark for mark, key in MARKS.items() if id in summary.get(key, ())) for id in tasks}
+    titles = [f"{inert(suite.tasks[id].title)}{marks[id]}" for id in tasks]
     has_splits = "," in splits_text(summary)
     rows = [
         ["", f"AVG{average_marks(summary, suite)}", *titles],
@@ -31,45 +29,6 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     ]
     title = f"## {inert(suite.title)}: {inert(summary['title'])}"
     return "\n\n".join([title, markdown_table(rows), *_notes(summary, suite), *_further_table(summary, suite)]) + "\n"
-
-
-def _compared_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
-    """The best constant answer, the simple baselines, and the published rows with a score on one of these tasks."""
-    scores, show = summary["tasks"], suite.shown.show
-    simple = [(inert(row["title"]), row["scores"]) for row in summary.get("beside", [])]
-    if not summary["is_constant"]:
-        simple.insert(0, ("Best constant", {id: scores[id]["constant"] for id in scores}))
-    # The average of a floor without one of the tasks would not be one of the same tasks.
-    rows = [(name, suite.mean(row) if scores.keys() <= row.keys() else None, row) for name, row in simple]
-    for row in suite.published:
-        if any(id in row.scores for id in tasks):
-            name = f"{_model(row)} (published{_split(row, suite.published)})"
-            rows.append((name, row.average if _is_comparable(summary, suite) else None, row.scores))
-    numbers = [(name, [average, *(by_task.get(id) for id in tasks)]) for name, average, by_task in rows]
-    return [[name, *(MISSING if number is None else show(number) for number in values)] for name, values in numbers]
-
-
-def _difference_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
-    """How far the run is from the published transformers, from floors if it is one, and from the same model."""
-    scores, scale, differences = summary["tasks"], suite.shown, []
-    model = summary["method"], summary["embeddings"], summary["variant"]
-    comparable = [id for id in tasks if id not in summary["reduced"]]  # reduced data is not like the published data
-    for row in suite.published:
-        is_same_model = (row.method, row.embeddings, row.variant) == model
-        are_floors = row.family == summary["family"] == "floor"
-        compared = {id for id in comparable if row in _compared(suite.published, id, scores[id]["split"])}
-        if compared and (row.family == "transformer" or are_floors or is_same_model):
-            has_average = _is_comparable(summary, suite) and compared >= set(suite.averaged)
-            average = _difference(summary["average"], row.average if has_average else None, scale)
-            published = {id: row.scores[id] for id in compared}
-            cells = [_difference(scores[id]["median"], published.get(id), scale) for id in tasks]
-            differences.append([f"ours − {_model(row)}{_split(row, suite.published)}", average, *cells])
-    return differences
-
-
-def _is_comparable(summary: Mapping[str, Any], suite: Suite) -> bool:
-    """Whether the run's average is one of the same tasks on the same data as published averages."""
-    return not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
 
 
 def _run_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
@@ -97,23 +56,43 @@ def _statistic(summary: Mapping[str, Any]) -> str:
     return str(summary.get("config", {}).get("statistic", "median"))
 
 
-def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
-    """The marks of the average: without one of its tasks, and with one that has the mark † or ¶."""
-    marked = {"†": summary["reduced"], "¶": summary.get("chosen_on_scored", ())}
-    return "*" * summary["partial"] + "".join(mark for mark, ids in marked.items() if set(ids) & set(suite.averaged))
+def _compared_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
+    """The best constant answer, the simple baselines, and the published rows with a score on one of these tasks."""
+    scores, show = summary["tasks"], suite.shown.show
+    simple = [(inert(row["title"]), row["scores"]) for row in summary.get("beside", [])]
+    if not summary["is_constant"]:
+        simple.insert(0, ("Best constant", {id: scores[id]["constant"] for id in scores}))
+    # The average of a floor without one of the tasks would not be one of the same tasks.
+    rows = [(name, suite.mean(row) if scores.keys() <= row.keys() else None, row) for name, row in simple]
+    for row in suite.published:
+        if any(id in row.scores for id in tasks):
+            name = f"{_model(row)} (published{_split(row, suite.published)})"
+            rows.append((name, row.average if _is_comparable(summary, suite) else None, row.scores))
+    numbers = [(name, [average, *(by_task.get(id) for id in tasks)]) for name, average, by_task in rows]
+    return [[name, *(MISSING if number is None else show(number) for number in values)] for name, values in numbers]
 
 
-def _further_table(summary: dict[str, Any], suite: Suite) -> list[str]:
-    """A second table with the medians of further metrics, if there are any: a row for each metric, a column for each task."""
-    scores = {id: by_metric for id in suite.tasks if (by_metric := summary["tasks"].get(id, {}).get("also"))}
-    metrics = dict.fromkeys(name for by_metric in scores.values() for name in by_metric)
-    if not metrics:
-        return []
-    table, show = [["further metrics", *(suite.tasks[id].title for id in scores)]], suite.shown.show
-    for name in metrics:
-        cells = [show(also[name]["median"]) if name in also else MISSING for also in scores.values()]
-        table.append([metric_named(name).title, *cells])
-    return [markdown_table(table)]
+def _is_comparable(summary: Mapping[str, Any], suite: Suite) -> bool:
+    """Whether the run's average is one of the same tasks on the same data as published averages."""
+    return not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
+
+
+def _difference_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
+    """How far the run is from the published transformers, from floors if it is one, and from the same model."""
+    scores, scale, differences = summary["tasks"], suite.shown, []
+    model = summary["method"], summary["embeddings"], summary["variant"]
+    comparable = [id for id in tasks if id not in summary["reduced"]]  # reduced data is not like the published data
+    for row in suite.published:
+        is_same_model = (row.method, row.embeddings, row.variant) == model
+        are_floors = row.family == summary["family"] == "floor"
+        compared = {id for id in comparable if row in _compared(suite.published, id, scores[id]["split"])}
+        if compared and (row.family == "transformer" or are_floors or is_same_model):
+            has_average = _is_comparable(summary, suite) and compared >= set(suite.averaged)
+            average = _difference(summary["average"], row.average if has_average else None, scale)
+            published = {id: row.scores[id] for id in compared}
+            cells = [_difference(scores[id]["median"], published.get(id), scale) for id in tasks]
+            differences.append([f"ours − {_model(row)}{_split(row, suite.published)}", average, *cells])
+    return differences
 
 
 def _compared(rows: Sequence[Published], task: str, split: str) -> list[Published]:
@@ -137,6 +116,12 @@ def _difference(ours: float | None, published: float | None, scale: Scale) -> st
     return MISSING if ours is None or published is None else scale.difference(ours - published)
 
 
+def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
+    """The marks of the average: without one of its tasks, and with one that has the mark † or ¶."""
+    marked = {"†": summary["reduced"], "¶": summary.get("chosen_on_scored", ())}
+    return "*" * summary["partial"] + "".join(mark for mark, ids in marked.items() if set(ids) & set(suite.averaged))
+
+
 def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     mean = "tasks" if suite.average is None else suite.average_text
     heading = f"{suite.shown.heading} on {splits_text(summary)}"
@@ -151,8 +136,9 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         notes[0] += f" Published rows are scores on the {on}{flattered}."
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-        held_out_note = "Where there is no dev file, dev is examples held out of the training file"
-        notes.append(f"{held_out_note}: {rows} (held_out.json).")
+        notes.append(
+            f"Where there is no dev file, dev is examples held out of the training file: {rows} (held_out.json)."
+        )
     if lacking := suite.lacking(summary["tasks"]):
         count = len(suite.averaged)
         notes.append(f"\\* AVG is partial: {count - len(lacking)} of {count} tasks, without {', '.join(lacking)}.")
@@ -195,3 +181,16 @@ def _difference_of_data(id: str, summary: dict[str, Any], suite: Suite) -> str:
 
 def _sizes(rows: dict[str, int]) -> str:
     return "/".join(str(rows[split]) if split in rows else "none" for split in ("train", "dev", "test"))
+
+
+def _further_table(summary: dict[str, Any], suite: Suite) -> list[str]:
+    """A second table with the medians of further metrics, if there are any: a row for each metric, a column for each task."""
+    scores = {id: by_metric for id in suite.tasks if (by_metric := summary["tasks"].get(id, {}).get("also"))}
+    metrics = dict.fromkeys(name for by_metric in scores.values() for name in by_metric)
+    if not metrics:
+        return []
+    table, show = [["further metrics", *(suite.tasks[id].title for id in scores)]], suite.shown.show
+    for name in metrics:
+        cells = [show(also[name]["median"]) if name in also else MISSING for also in scores.values()]
+        table.append([metric_named(name).title, *cells])
+    return [markdown_table(table)]

@@ -19,7 +19,8 @@ from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split
 from mtl.methods.method import Method, Predictions
-from mtl.runs.folder import Chosen, chosen_file
+from mtl.runs.folder import chosen_file
+from mtl.runs.records import Chosen
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.task import Task
 

@@ -10,11 +10,8 @@ from mtl.submissions.rows import write_rows
 from mtl.tasks.suite import Suite
 
 SUBMISSION_FORMATS: dict[str, SubmissionFormat] = {
-    # A zip with one file of test predictions for each task.
     "zip": SubmissionFormat(write=write_zip, check=partial(check_lines, file_of=test_name, indexed=False)),
-    # The leaderboard's entry, and the rows of each data file with predictions.
     "rows": SubmissionFormat(write=write_rows, check=check_rows, problem=rows_problem, splits=SPLITS),
-    # A zip with one file of test predictions for each task, with the index of each row.
     "glue": SubmissionFormat(write_glue, partial(check_lines, file_of=glue_name, indexed=True), glue_problem),
 }
 

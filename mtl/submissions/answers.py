@@ -1,6 +1,5 @@
-"""What the answers of language models mean: for each task, a map from the spelling of an answer to a label.
-
-White space at both ends and letter case do not count. A label means itself, unless the map says otherwise."""
+"""What the answers of language models mean: for each task, a map from the spelling of an answer, whose white space at both ends and letter case do
+not count, to a label. A label means itself, unless the map says otherwise."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,9 +30,8 @@ def read_labels(path: Path, suite: Suite) -> Labels:
 
 
 def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels.") -> Labels:
-    """The map with its spellings in the form in which answers are compared. Raises InputError, which names the key, for an unknown task or label, for
-    a task whose answers mean themselves, such as words, and for two spellings of one task that differ in letter case alone and mean different labels.
-    In messages, `section` stands before the task."""
+    """The map with its spellings in the form in which answers are compared. Raises InputError, which names the key after `section`, for an unknown
+    task or label, a task whose answers mean themselves, and two spellings that differ in letter case alone and mean different labels."""
     checked: Labels = {}
     for id, spellings in labels.items():
         key = f"{section}{id}"
@@ -75,9 +73,8 @@ def _folded(answer: str) -> str:
 def answer_targets(
     task: Task, spellings: Mapping[str, str], answers: Sequence[str], gold: np.ndarray, candidates: np.ndarray | None
 ) -> tuple[np.ndarray, int]:
-    """The targets (rows,) that answers mean, and how many answers fit no label. For these, the target is `TargetKind.wrong`. `spellings` is the
-    task's part of what `check_labels` returns. `gold`, (rows,), has NaN or None where it is not known, and `candidates`, int64 (rows,), is the number
-    of candidates of each row of a choice."""
+    """The targets (rows,) that answers mean by the task's `spellings` (`check_labels`), and how many answers fit no label (then `TargetKind.wrong`).
+    `gold`, (rows,), has NaN or None where it is not known; `candidates`, int64 (rows,), has the number of candidates of each row of a choice."""
     kind = target_kind(task)
     labels = task.labels or []
     # Of labels that differ in letter case alone, only the exact spelling counts.

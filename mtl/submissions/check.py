@@ -2,27 +2,22 @@
 
 import codecs
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.data.files import split_lines
-from mtl.submissions.entry import Figures, entry_problems, measure, read_template
-from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, foreign_problems, is_entry, read_files, rows_name
+from mtl.submissions.entry import Figures, measure, read_template
+from mtl.submissions.entry_problems import entry_problems
+from mtl.submissions.files import MOST_PREDICTIONS, foreign_problems, read_submission, row_contents, rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, show
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
-
-
-def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
-    """The entries and the rows of the suite's tasks in a submission, a folder or a zip, by their path there, and the names of all other
-    files, which are not read. Raises InputError as `mtl.submissions.files.read_files` does."""
-    rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
-    return read_files(path, lambda name: name in rows or is_entry(name))
 
 
 def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
@@ -34,42 +29,46 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     if not contents:
         example = rows_name(next(iter(suite.tasks.values())), "test")
         return Checked([f"{path}: has neither an entry, NAME.json, nor a file such as {example}"])
-    problems = [
-        f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
-        for name, content in contents.items()
-        if content.startswith(codecs.BOM_UTF8)
-    ]
-    compared = []
+    marked = [name for name, content in contents.items() if content.startswith(codecs.BOM_UTF8)]
+    problem = "begins with a byte order mark; save the file as UTF-8 without one"
+    problems = [f"{path}/{name}:1: {problem}" for name in marked]
     notes: list[str] = []
+    compared: list[Mapping[str, RowFile]] = []  # the data of the tasks that the submission has
     figures: Figures = {}
     for task in suite.tasks.values():
-        files: dict[str, RowFile] = {}
-        for split in SPLITS:
-            if (content := contents.get(rows_name(task, split))) is not None:
-                name = f"{path}/{rows_name(task, split)}"
-                files[split] = RowFile(task, split, name, split_lines(content, name, most=MOST_PREDICTIONS))
+        files = {
+            split: RowFile(task, split, name, split_lines(content, name, most=MOST_PREDICTIONS))
+            for split, name, content in row_contents(path, contents, task)
+        }
         if not files:
             continue
         expected = data.get(task.id, {})
         compared.append(expected)
         figures[task.id] = {}
-        task_problems = [f"{path}/{rows_name(task, split)}: is missing" for split in expected if split not in files]
-        for split, file in files.items():
-            if split in expected:
-                task_problems += file_problems(file, expected[split])
-            else:
-                task_problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
-        problems += task_problems
-        if task_problems:
+        if task_problems := _compare_task(path, task, files, expected, data_dir):
+            problems += task_problems
             continue
         for split, file in files.items():
             predictions, _ = file.targets_and_errors
             figures[task.id][split] = measure(suite, expected[split], predictions)
-            if note := target_kind(task).remark(predictions):
-                notes.append(f"{file.name}: {note}")
+            if remark := target_kind(task).remark(predictions):
+                notes.append(f"{file.name}: {remark}")
     problems += entry_problems(path, contents, suite, read_template(suite, data_dir), figures)
     problems += foreign_problems(path, suite, foreign, "a submission")
     return Checked(problems, data_remarks(compared, data_dir), notes)
+
+
+def _compare_task(
+    path: Path, task: Task, files: Mapping[str, RowFile], expected: Mapping[str, RowFile], data_dir: Path
+) -> list[str]:
+    """The problems of a task's files in the submission at `path`, beside the files of the data folder that are expected; both by split."""
+    problems = [f"{path}/{rows_name(task, split)}: is missing" for split in expected if split not in files]
+    for split, file in files.items():
+        if split in expected:
+            problems += file_problems(file, expected[split])
+        else:
+            problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
+    return problems
 
 
 def file_problems(file: RowFile, data: RowFile) -> list[str]:

@@ -1,5 +1,4 @@
-"""Predictions in any form that mtl writes or takes, put to the rows of the data: in the order of the rows, or by ids, numbers, or the rows' own
-columns."""
+"""Predictions in any form that mtl takes, put to the rows of the data: in their order, or by ids, numbers, or the rows' columns."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,8 @@ from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
 from mtl.submissions.answers import Labels, answer_targets
 from mtl.submissions.files import prediction_names, rows_name
-from mtl.submissions.lines import ID, Order, PredictionLines, read_cells, read_json_by_id, read_json_lines
+from mtl.submissions.forms import read_cells, read_json_by_id, read_json_lines
+from mtl.submissions.lines import ID, Order, PredictionLines
 from mtl.submissions.matching import match_columns, match_ids, number_error
 from mtl.submissions.row_files import show
 from mtl.tasks.suite import Suite
@@ -45,9 +45,9 @@ class DataRows:
     def put(
         self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
-        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. Raises InputError, which names the file
-        and the line, for predictions that are not those of the rows. `ids` are the columns that may hold the rows' ids; the first that the data file
-        has does, and after them, `id`. `labels` say what answers mean (`mtl.submissions.answers`); None: a prediction is a target as it stands."""
+        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. `ids` are columns that may hold the
+        rows' ids; the first that the data has does, after them `id`. `labels` say what answers mean; None: they are targets. Raises InputError for
+        predictions of other rows."""
         order = self.order(lines, ids)
         if labels is not None:
             answers = [lines.answer(position) for position in order]
@@ -155,19 +155,16 @@ class DataRows:
 
 
 Rows = Mapping[str, Mapping[str, DataRows]]  # that predictions are put to, by task id and split
-
-# Predictions as they stand in a file or a list, by task id and split.
-Sources = Mapping[tuple[str, str], PredictionLines]
-
-Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), by task id and split
-
-# The numbers of answers that fit no label, by task id and split. Only of tasks whose predictions are read as answers.
-Unfit = dict[str, dict[str, int]]
+Sources = Mapping[tuple[str, str], PredictionLines]  # predictions as they stand in a file or a list, likewise
+Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), likewise
+Unfit = dict[
+    str, dict[str, int]
+]  # numbers of answers that fit no label, likewise; of tasks whose predictions are answers
 
 
 def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:
-    """The predictions for these rows in a zip or a folder, from the content of its files by name. Raises InputError, which names the file and the
-    line, for two files of the same rows, and for a file that is of another form than its name."""
+    """The predictions for these rows in a zip or a folder, by the names of its files with these contents. Raises InputError, which names the file and
+    the line, for two files of the same rows, and for a file that is of another form than its name."""
     sources: dict[tuple[str, str], PredictionLines] = {}
     ids = suite.submission.ids
     for name, (id, split) in prediction_names(suite).items():

@@ -11,12 +11,11 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside, is_inside, parse_json
-from mtl.data.columns import optional_value
 from mtl.data.examples import read_examples
 from mtl.data.files import read_bytes
-from mtl.runs.folder import scored_rows
+from mtl.runs.rows import scored_rows
 from mtl.submissions.files import SPLITS, is_entry
-from mtl.submissions.row_files import RowFile, show
+from mtl.submissions.row_files import RowFile
 from mtl.tasks.metrics import METRICS, is_metric, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
@@ -27,9 +26,6 @@ ROWS = "rows"  # the measure that is the number of rows
 LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
 TASKS = "tasks"  # the entry's key for the figures
 
-# How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded.
-TOLERANCE = 0.005
-LARGEST = 1e15  # that a figure may be
 
 Content = Mapping[str, Any]  # of an entry
 Figures = dict[str, dict[str, dict[str, float]]]  # of an entry, by task id, split and name
@@ -110,14 +106,8 @@ def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndar
 
 
 def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
-    """The entry with these facts and figures, and under `left_out` the tasks that the submission does not have.
-
-    Args:
-        entry: the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept.
-        suite: names the keys to fill and the tasks.
-        facts: by name, as `FACTS` names them; None for one that is not known.
-        figures: for each task of the submission its splits, with no figures where none are known.
-    """
+    """The entry with these facts (by the names of `FACTS`; None: unknown) and figures, and under `left_out` the tasks that `figures` does not have.
+    `entry` is the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept."""
     filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():
         if (value := facts.get(fact)) is not None:
@@ -144,13 +134,6 @@ def _set_value(entry: dict[str, Any], key: str, value: Any) -> None:
     block[last] = value
 
 
-def system_names(suite: Suite, entry: Mapping[str, Any]) -> dict[str, str | None]:
-    """The system's name in an entry, by each dotted key under which the suite says that it stands; None where no text stands."""
-    keys = [key for key, fact in suite.submission.fill.items() if fact == "name"]
-    values = {key: optional_value(entry, key) for key in keys}
-    return {key: value if isinstance(value, str) else None for key, value in values.items()}
-
-
 def unfilled(value: Any, key: str = "") -> Iterator[str]:
     """The dotted keys of an entry that are null; only the outer key where everything in it is."""
     if value is None:
@@ -164,84 +147,3 @@ def unfilled(value: Any, key: str = "") -> Iterator[str]:
 def _emptied(value: Any) -> Any:
     """The same objects with null for every other value."""
     return {name: _emptied(item) for name, item in value.items()} if isinstance(value, dict) else None
-
-
-def entry_problems(
-    path: Path, contents: Mapping[str, bytes], suite: Suite, template: Content | None, figures: Figures
-) -> list[str]:
-    """What is wrong with the submission's entry, and the missing tasks that it does not say are left out."""
-    try:
-        name, entry = read_entry(path, contents)
-    except InputError as error:
-        return [str(error)]
-    problems = [
-        f"{path}/{name}: is the entry of {system!r}; its name must be {file_name(system)}"
-        for system in system_names(suite, entry).values()
-        if system is not None and file_name(system) != name
-    ]
-    problems += [
-        f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
-        for id in suite.tasks
-        if id not in figures and id not in entry.get(LEFT_OUT, [])
-    ]
-    return [*problems, *(f"{path}/{name}: {problem}" for problem in _content_problems(suite, entry, template, figures))]
-
-
-def _content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:
-    """What is wrong with an entry, as "key: message". What the template has is right, except that the system needs a name. `template` is the empty
-    entry; None if it is not at hand, or the suite has none. `figures` are those that the predictions give, for each task that the submission has."""
-    # Where the suite's template is not at hand, other tasks and figures may be right.
-    is_open = template is None and suite.submission.template is not None
-    yield from (f"{key}: must be the system's name" for key, name in system_names(suite, entry).items() if name is None)
-    blocks = dict.fromkeys(SPLITS, dict.fromkeys(suite.submission.measures, 0.0))
-    known = fill_entry(template or {}, suite, dict.fromkeys(FACTS, ""), dict.fromkeys(suite.tasks, blocks))
-    if not is_open:
-        checked = [TASKS] if template is None else [key for key in entry if key != LEFT_OUT]
-        yield from _unknown({key: entry[key] for key in checked if key in entry}, known)
-    for id in entry.get(LEFT_OUT, []):
-        if id in figures:
-            yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
-        elif not (is_open or id in known[TASKS]):
-            yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
-    expected = (template or {}).get(TASKS, {})
-    tasks = entry.get(TASKS, {})
-    yield from _missing(tasks, {id: expected[id] for id in expected if id in figures}, f"{TASKS}.")
-    yield from _figure_problems(suite, tasks, figures)
-
-
-def _unknown(block: Content, known: Content, outer: str = "") -> Iterator[str]:
-    """Keys of an entry that it may not have, and objects in place of single values or the reverse."""
-    for key, value in block.items():
-        name = f"{outer}{key}"
-        if key not in known:
-            yield f"{name}: unknown key, expected one of {', '.join(known)}"
-        elif value is not None and isinstance(value, dict) != isinstance(known[key], dict):
-            yield f"{name}: must be {'an object' if isinstance(known[key], dict) else 'a single value'}"
-        elif isinstance(value, dict):
-            yield from _unknown(value, known[key], f"{name}.")
-
-
-def _missing(block: Content, expected: Content, outer: str) -> Iterator[str]:
-    """The expected keys that the entry has not."""
-    for key, value in expected.items():
-        name = f"{outer}{key}"
-        if key not in block:
-            yield f"{name}: is missing, though the submission has the task's files"
-        elif isinstance(value, dict):
-            yield from _missing(block[key] or {}, value, f"{name}.")
-
-
-def _figure_problems(suite: Suite, tasks: Content, figures: Figures) -> Iterator[str]:
-    """Figures that are no numbers, or not those that the predictions give."""
-    for id, splits in tasks.items():
-        for split, block in splits.items():
-            right = figures.get(id, {}).get(split, {})
-            for name, value in (block or {}).items():
-                key = f"{TASKS}.{id}.{split}.{name}"
-                within = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
-                if value is None:
-                    continue
-                if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
-                    yield f"{key}: {show(value)} must be a number or null"
-                elif name in right and not abs(value - right[name]) <= within:
-                    yield f"{key}: is {value}, but the predictions give {right[name]:.6g}"

@@ -1,6 +1,6 @@
 """The files of a submission, zipped or in a folder: their content, and which of them hold predictions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mtl.base.errors import InputError
@@ -12,16 +12,23 @@ from mtl.tasks.task import Task
 
 SPLITS = ("dev", "test")  # of a submission
 JSON_LINES = "{split}_pred_{task}.jsonl"
+JSON_BY_ID = "{split}_pred_{task}.json"
 CSV = "{split}_pred_{task}.csv"
 SUBMISSION_LIMIT = 2**28  # bytes of all files of predictions together, unpacked
 MOST_PREDICTIONS = 2_000_000  # lines of a file of predictions whose rows are not known
-JSON_BY_ID = "{split}_pred_{task}.json"
 MOST_FOREIGN = 10  # files of other names that are listed
 
 
 def rows_name(task: Task, split: str) -> str:
     """The name of a file of the data's rows with predictions."""
     return f"{task.id}/{split}.jsonl"
+
+
+def row_contents(path: Path, contents: Mapping[str, bytes], task: Task) -> Iterator[tuple[str, str, bytes]]:
+    """The split, the path and the content of each file of the task's rows in the submission at `path`, whose files have these contents."""
+    for split in SPLITS:
+        if (content := contents.get(name := rows_name(task, split))) is not None:
+            yield split, f"{path}/{name}", content
 
 
 def test_name(task: Task) -> str:
@@ -53,8 +60,7 @@ def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
 def predicted_splits(
     path: Path, names: Sequence[str], suite: Suite, beside: Callable[[str], object]
 ) -> set[tuple[str, str]]:
-    """The tasks and splits that a zip or a folder with these files has predictions for. Raises InputError for a file that is none of the suite's, and
-    of which `beside` does not say that it may stand beside them."""
+    """The tasks and splits that a zip or a folder with these files predicts. Raises InputError for a foreign file that `beside` does not allow."""
     known = prediction_names(suite)
     if foreign := [name for name in names if name not in known and not beside(name)]:
         if not known.keys() & {*names}:
@@ -87,6 +93,12 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
             check_top(path, list(files), wanted)
         contents = {name: read_bytes(files[name], SUBMISSION_LIMIT) for name in names}
         return contents, [name for name in files if name not in contents]
+
+
+def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
+    """The entries and the rows of the suite's tasks in a submission, by path, and the paths of all other files. Raises InputError as `read_files`."""
+    rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
+    return read_files(path, lambda name: name in rows or is_entry(name))
 
 
 def check_top(path: Path, names: Sequence[str], wanted: Callable[[str], object]) -> None:

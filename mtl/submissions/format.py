@@ -1,5 +1,4 @@
-"""The interface of a submission format, and two formats: `zip`, a zip with one file of test predictions for each task, and `glue`
-(gluebenchmark.com), whose files TITLE.tsv have the columns index and prediction."""
+"""The interface of a submission format, and two formats of a zip with test predictions: `zip`, and with row numbers `glue` (gluebenchmark.com)."""
 
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +15,7 @@ from mtl.data.examples import read_examples
 from mtl.data.files import split_lines
 from mtl.runs.folder import FILE, RunFolder
 from mtl.submissions.files import foreign_problems, glue_name, read_files
-from mtl.submissions.lines import HEADER, read_tsv
+from mtl.submissions.forms import HEADER, read_tsv
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -39,8 +38,9 @@ class Checked:
     """What a comparison of a submission with data says, one line each."""
 
     problems: list[str]  # what is wrong with the submission, as "file:line: message"
-    # What keeps it from being submitted, such as rows that are not official.
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[str] = field(
+        default_factory=list
+    )  # what keeps it from being submitted, as rows that are not official
     notes: list[str] = field(default_factory=list)  # what its user should know beside that
 
 
@@ -48,18 +48,14 @@ class Checked:
 class SubmissionFormat:
     """One format: an entry of `mtl.submissions.SUBMISSION_FORMATS`."""
 
-    # Writes a seed's submission, and returns what its user should know, one line each.
-    write: Callable[[Submitted], list[str]]
-    # Compares a submission, a zip or a folder, with the suite and a data folder. Raises InputError if it cannot be read.
-    check: Callable[[Path, Suite, Path], Checked]
-    # Returns the error in the suite's declaration, as "key: message", or None.
-    problem: Callable[[Suite], str | None] = lambda suite: None
+    write: Callable[[Submitted], list[str]]  # writes a seed's submission, and returns what its user should know
+    check: Callable[[Path, Suite, Path], Checked]  # compares a submission with the suite and a data folder
+    problem: Callable[[Suite], str | None] = lambda suite: None  # the error in the suite's declaration, if there is one
     splits: Sequence[str] = ("test",)  # that it has the predictions of
 
 
 def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
-    """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header: with `header="task"`, the name of the task's
-    target column, else the word "target"."""
+    """Write predicted targets (rows,), one a line, after a header: with `header="task"` the task's target column, else the word "target"."""
     name = task.target if header == "task" else "target"
     write_text(path, "".join(f"{line}\n" for line in [name, *map(target_kind(task).to_line, predictions.tolist())]))
 
@@ -80,9 +76,8 @@ def write_zip(submitted: Submitted) -> list[str]:
 
 
 def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Task], str], indexed: bool) -> Checked:
-    """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be the published ones, or, if none are
-    published, those of the test files in `data_dir`. Raises InputError as `read_files` does. `file_of` gives the name of the file that it must have
-    for a task. `indexed`: whether the number of the row stands before each prediction."""
+    """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be those published, or else those of the
+    test files in `data_dir`. `file_of` names a task's file; `indexed`: whether its lines have row numbers. Raises InputError as `read_files`."""
     names = {file_of(task): task for task in suite.tasks.values() if task.files["test"] is not None}
     contents, foreign = read_files(path, names.__contains__)
     if not contents and foreign:

@@ -24,9 +24,8 @@ logger = logging.getLogger("mtl")
 
 
 def match_ids(lines: PredictionLines, rows: Mapping[str, int], described: str, is_sample: bool) -> list[int]:
-    """The order in which each row gets the prediction with its id. Raises InputError for an id that no row has, or that stands twice, and for a row
-    without a prediction. `rows` has the number of each row by its id, and `described` are the rows in messages. `is_sample`: whether the rows are a
-    sample, so that ids may be those of other rows of the split."""
+    """The order in which each row gets the prediction with its id. `rows` has the number of each row by its id; `described` are the rows in messages.
+    Raises InputError for a row without a prediction, an id that stands twice, and one that no row has, unless the rows are a sample."""
     positions: dict[int, int] = {}
     for position, id in enumerate(lines.marks.ids or ()):
         if isinstance(id, bool) or not isinstance(id, str | int):
@@ -43,8 +42,7 @@ def match_ids(lines: PredictionLines, rows: Mapping[str, int], described: str, i
             where = f"in row {earlier + 1}" if lines.lines is None else f"on line {lines.lines[earlier]}"
             raise lines.error(f"id {show(id)} stands {where} already", position)
     if lacking := [id for id, row in rows.items() if row not in positions]:
-        problem = f"{len(lacking)} of {described} have no prediction; the first has the id {lacking[0]!r}"
-        raise lines.error(problem)
+        raise lines.error(f"{len(lacking)} of {described} have no prediction; the first has the id {lacking[0]!r}")
     return [positions[row] for row in range(len(rows))]
 
 
@@ -60,10 +58,9 @@ def number_error(lines: PredictionLines, position: int, described: str) -> Input
 def match_columns(
     lines: PredictionLines, file: Path, columns: Sequence[str], records: Sequence[Record], presumed: Order | None
 ) -> Order | None:
-    """The order in which each row gets the prediction beside which its values stand: the presumed one if all values are equal in it, else another.
-    Raises InputError for a row whose values stand beside no prediction, or beside fewer than there are such rows; for ids of rows with other values;
-    and for equal rows with different predictions, whose order the values leave open. `columns` are those that stand in the data file and beside the
-    predictions, and `records` are the rows of the file with their values. `presumed` is the order that ids, numbers or the lines say, if any."""
+    """The order in which each row gets the prediction beside which its values stand: the presumed one, of ids, numbers or lines, if all values are
+    equal in it, else another. `columns` stand in the data file and beside the predictions; `records` are the file's rows with their values. Raises
+    InputError for a row whose values stand beside too few predictions, or not beside its id, and for equal rows with different predictions."""
     values_beside = [*zip(*(lines.marks.columns[name] for name in columns), strict=True)]
     row_keys, line_keys = _shared_keys([record.values for record in records], values_beside)
     unlike = [row for row, key in enumerate(row_keys) if presumed is None or line_keys[presumed[row]] != key]
@@ -92,9 +89,7 @@ def match_columns(
 
 
 def _shared_keys(rows: Sequence[Values], lines: Sequence[Values]) -> tuple[list[str], list[str]]:
-    """A key for each row and for each line, equal where they belong together.
-
-    A row whose values stand on a line as they are is that row; other values may have been changed on the way."""
+    """A key for each row and each line, equal where they belong together. Only values that stand on no line as they are may have been changed."""
     exact_rows, exact_lines = [*map(exact_key, rows)], [*map(exact_key, lines)]
     unchanged = {*exact_rows} & {*exact_lines}
     row_keys = [key if key in unchanged else loose_key(row) for key, row in zip(exact_rows, rows, strict=True)]
@@ -108,8 +103,7 @@ def exact_key(values: Values) -> str:
 
 
 def loose_key(values: Values) -> str:
-    """What is equal for the values of one row in two files of which one went through a spreadsheet or a library: letters and digits without case,
-    numbers by their value, and an empty text for what pandas reads as a missing value."""
+    """What is equal for the values of one row in two files of which one went through a spreadsheet or a library: letters, digits and numbers."""
     parts = []
     for value in values:
         plain = _plain(value)

@@ -147,8 +147,7 @@ def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence
 
 
 def value_target(task: Task, value: Any, candidates: int | None) -> Target:
-    """The target that a prediction, a JSON value, means for a row with so many candidates; None: unknown. Raises ValueError, which says what is wrong
-    with it."""
+    """The target that a prediction, a JSON value, means for a row with so many candidates (None: unknown). Raises ValueError, which says why not."""
     kind = target_kind(task)
     if not kind.has_type(value):
         raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")

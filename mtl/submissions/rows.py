@@ -1,6 +1,4 @@
-"""The format `rows`: the leaderboard's entry, and for each task and split the rows of the data with predictions.
-
-They are written from the predictions of a run, or from those of another submission (`rejoin`)."""
+"""The format `rows`: the leaderboard's entry, and the rows of the data with predictions, of a run or of another submission (`rejoin`)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,12 +11,12 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.data.examples import read_predicted
-from mtl.submissions.check import read_submission
 from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, measure, read_entry, read_template, unfilled
-from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, rows_name
+from mtl.submissions.files import MOST_PREDICTIONS, read_submission, row_contents, rows_name
 from mtl.submissions.format import Checked, Submitted
-from mtl.submissions.lines import Order, PredictionLines, RowMarks, read_json_lines
+from mtl.submissions.forms import read_json_lines
+from mtl.submissions.lines import Order, PredictionLines, RowMarks
 from mtl.submissions.row_files import RowFile, data_files, data_remarks, prediction_values
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
@@ -62,20 +60,11 @@ def write_rows(submitted: Submitted) -> list[str]:
 def rejoin(
     path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None = None
 ) -> Checked:
-    """Write to `out` the submission in `path` with the rows of `data_dir`'s files, unless there are problems.
-
-    A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand in
-    another split's file: in a submission, rows of our dev may be in its test file. A file with the same rows in the same order gets their
-    predictions one by one. A row without such a prediction, or with several different ones, is a problem.
-
-    Raises InputError if `out` exists, for a name that no file can have, and for files that cannot be read.
-
-    Args:
-        path: the submission, a zip or a folder.
-        tasks: those to write, as far as the submission and the data folder have them.
-        out: a folder that does not exist, or is empty.
-        name: the name of the system; None: the entry stays as it is.
-    """
+    """Write to `out`, a new or empty folder, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files, unless there are
+    problems; of these tasks, those that both have. `name` is that of the system; None: the entry stays as it is. A row gets the prediction of the row
+    with the same texts and, if the task has ids (`Submission.ids`), the same id, also from another split's file: rows of our dev may be in a
+    submission's test file. A row without such a prediction, or with several different ones, is a problem. Raises InputError for `out` and `name` that
+    cannot be used, and files that cannot be read."""
     try:
         typed(SubmissionConfig, {"header": "task", "name": name})
     except InputError as error:
@@ -89,40 +78,48 @@ def rejoin(
     lacking: list[str] = []
     problems: list[str] = []
     for task in tasks:
-        submitted: dict[str, PredictionLines] = {}
-        for split in SPLITS:
-            if (content := contents.get(rows_name(task, split))) is not None:
-                source = f"{path}/{rows_name(task, split)}"
-                submitted[split] = read_json_lines(
-                    task, content, source, suite.submission.ids, MOST_PREDICTIONS, are_rows=True
-                )
+        submitted = {
+            split: read_json_lines(task, content, file, suite.submission.ids, MOST_PREDICTIONS, are_rows=True)
+            for split, file, content in row_contents(path, contents, task)
+        }
         if not submitted:
             continue
         if not (files := data_files(task, data_dir)):
             lacking.append(task.id)
             continue
-        data[task.id], figures[task.id] = files, {}
-        for split, file in files.items():
-            try:
-                lines, order = _find_predictions(suite, file, submitted)
-            except InputError as error:
-                problems.append(str(error))
-                continue
-            targets, errors = lines.targets(task, order, file.sizes)
-            if errors:
-                raise errors[0]
-            texts[rows_name(task, split)] = file.with_predictions([lines.values[position] for position in order])
-            figures[task.id][split] = measure(suite, file, targets)
+        data[task.id] = files
+        task_texts, figures[task.id], task_problems = _rejoin_task(suite, files, submitted)
+        texts |= task_texts
+        problems += task_problems
     if not data:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     if not problems:
-        filled = fill_entry(entry, suite, {"name": name}, figures)
         with new_folder(out) as folder:
             for file_path, text in texts.items():
                 write_text(folder / file_path, text)
+            filled = fill_entry(entry, suite, {"name": name}, figures)
             write_json(folder / (entry_name if name is None else file_name(name)), filled)
     remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
     return Checked(problems, remarks + data_remarks(list(data.values()), data_dir))
+
+
+def _rejoin_task(
+    suite: Suite, files: Mapping[str, RowFile], submitted: Mapping[str, PredictionLines]
+) -> tuple[dict[str, str], dict[str, dict[str, float]], list[str]]:
+    """A task's files with the submitted predictions, by path, their figures, by split, and the problems: rows without. Raises InputError."""
+    texts, figures, problems = dict[str, str](), dict[str, dict[str, float]](), list[str]()
+    for split, file in files.items():
+        try:
+            lines, order = _find_predictions(suite, file, submitted)
+        except InputError as error:
+            problems.append(str(error))
+            continue
+        targets, errors = lines.targets(file.task, order, file.sizes)
+        if errors:
+            raise errors[0]
+        texts[rows_name(file.task, split)] = file.with_predictions([lines.values[position] for position in order])
+        figures[split] = measure(suite, file, targets)
+    return texts, figures, problems
 
 
 def _find_predictions(
@@ -139,10 +136,7 @@ def _find_predictions(
         if len(parts) == 1:
             raise
     shared = [name for name in parts[0].marks.columns if all(name in part.marks.columns for part in parts)]
-    joined = PredictionLines(
-        ", ".join(part.name for part in parts),
-        [value for part in parts for value in part.values],
-        RowMarks({name: [value for part in parts for value in part.marks.columns[name]] for name in shared}),
-        are_rows=True,
-    )
+    marks = RowMarks({name: [value for part in parts for value in part.marks.columns[name]] for name in shared})
+    names, values = ", ".join(part.name for part in parts), [value for part in parts for value in part.values]
+    joined = PredictionLines(names, values, marks, are_rows=True)
     return joined, data.order(joined, suite.submission.ids)

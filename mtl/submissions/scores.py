@@ -11,7 +11,8 @@ from mtl.base.errors import InputError
 from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
-from mtl.runs.folder import FILE, RunFolder, recorded_rows, scored_rows
+from mtl.runs.folder import FILE, RunFolder
+from mtl.runs.rows import recorded_rows, scored_rows
 from mtl.submissions.data_rows import DataRows, put_to_rows, read_sources
 from mtl.submissions.files import prediction_names, read_files
 from mtl.submissions.row_files import labelled_file, layout_of
@@ -29,17 +30,10 @@ logger = logging.getLogger("mtl")
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
-    """A Markdown table of the scores of predictions, as the suite shows them, their average, and what is odd about the predictions.
-
-    The average leaves out a task's further metrics. Predictions of the first split in SCORED with gold targets are scored; the log names the others.
-    Raises InputError for missing folders, and for predictions that do not fit their gold rows.
-
-    Args:
-        path: prediction files, or a submission of rows.
-        tasks: those to score, as far as there are predictions and gold targets.
-        gold_dir: a data folder whose files have the target column (a test file may also be named test.tsv), or the `gold` folder of a run.
-        held_out: the share of training rows that is held out, as the dev rows of a task without a dev file.
-    """
+    """A Markdown table of the scores of predictions, their average without further metrics, and what is odd about the predictions. `path` has
+    prediction files or a submission of rows; `gold_dir` is a data folder whose files have the target column (a test file may be test.tsv), or the
+    `gold` folder of a run. Of these tasks, those with both are scored, on the first split in SCORED that has both; the log names others. `held_out`
+    is the share of training rows that stand for a dev file. Raises InputError for missing folders, and predictions that do not fit gold rows."""
     pairs = _pairs(path, suite, tasks, gold_dir, held_out)
     show = suite.shown.show
     lines = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
@@ -92,13 +86,12 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
 
 
 def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[DataRows, ScoredRows] | None:
-    """The rows of a split as predictions are put to them, and with their gold targets; None if there are none. They are those that a run recorded in
-    its `gold` folder, those of a data file in which every row has its target, or the training rows that are held out as the dev rows of a task
-    without a dev file."""
+    """The rows of a split to which predictions are put, and the same rows with gold targets, or None: those that a run recorded in its `gold` folder,
+    those of a data file with all targets, or for a task without a dev file, the training rows that are held out."""
     task = replace(task, breakdown=None)  # a score needs no such columns
     recorded = gold_dir / f"{split}_{task.id}.tsv"
     if recorded.is_file():
-        rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent))
+        rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
         task = replace(task, header=None, reading=None)  # which say how the data is read, not what the run recorded
         return DataRows(task, split, recorded, rows.targets, rows.candidates), rows
     if labelled := labelled_file(task, split, gold_dir):

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from mtl.base.wording import MISSING
-from mtl.reports.board import Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
+from mtl.reports.board import Column, Group, GroupLine, Leaderboard
+from mtl.reports.rows import Row, Score, by_family, single
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
 from mtl.vectors.mteb.benchmark import Benchmark

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mtl.reports.board import COSTS, Column, Leaderboard, single
+from mtl.reports.board import Column, Leaderboard
+from mtl.reports.rows import COSTS, single
 from mtl.tasks.suite import AVERAGE
 from mtl.vectors.board_layout import BY_TYPE, BoardLayout, EncoderRow
 from mtl.vectors.mteb.benchmark import Benchmark

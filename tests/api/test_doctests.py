@@ -10,7 +10,7 @@ import mtl
 from mtl.base.wings import wings
 
 MODULES = {
-    *(f"mtl.api.{name}" for name in ("settings", "show", "run", "comparison")),
+    *(f"mtl.api.{name}" for name in ("settings", "show", "run", "making", "comparison")),
     "mtl.methods.lstm.module",
     *(path.partition(":")[0] for wing in wings() for path in wing.names.values()),
 }

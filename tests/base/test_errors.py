@@ -13,7 +13,7 @@ from input_errors import raises_input_error
 from processes import CONTEXT, wait_for
 from small_suite import small_settings
 
-from mtl.api.run import run_job
+from mtl.api.making import run_job
 from mtl.base.errors import DivergedError, InputError, resources_as_input
 from mtl.base.typed import UnknownKey
 

@@ -28,9 +28,8 @@ TRAIN, DEV, TEST = b'id,text,label\n7,"a, b",0\n8,c,1\n', b"id,text,label\n9,d,1
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     with hub_server(monkeypatch, tmp_path / "cache") as server:
-        server.datasets[NAME] = {
-            "main": {"README.md": b"# data", "train.csv": TRAIN, "valid.csv": DEV, "test.csv": TEST}
-        }
+        files = {"README.md": b"# data", "train.csv": TRAIN, "valid.csv": DEV, "test.csv": TEST}
+        server.datasets[NAME] = {"main": files}
         yield server
 
 

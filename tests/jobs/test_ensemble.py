@@ -112,8 +112,7 @@ def test_each_seed_averages_its_own_models(folder: Path) -> None:
     assert all((together / name).read_bytes() == (apart / name).read_bytes() for name in names)
     members = [folder / name / "seed-1/scores.json" for name in ("run", "wide")]
     costs = [read_json(path)["cost"]["parameters"] for path in members]
-    scores = read_json(folder / "by-seed/seed-1/scores.json")
-    assert scores["cost"]["parameters"] == sum(costs)
+    assert read_json(folder / "by-seed/seed-1/scores.json")["cost"]["parameters"] == sum(costs)
     run_baseline(ensemble(folder, "run-2", "wide-2", run_dir=str(folder / "one-by-seed"), **by_seed))
     run = next(run for run in find_runs(folder) if run.folder.path.name == "one-by-seed")
     samples = samples_of(run, SampleCache(None).reduced(run))

@@ -105,8 +105,7 @@ def test_a_run(
     folder = RunFolder(tmp_path / "runs/a")
     assert main(["baseline", *folders, f"run_dir={folder.path}", "seeds=[1,2]", *method]) == 0
     shown = capsys.readouterr()
-    summary = read_json(folder.summary)
-    of = summary["tasks"]["mood"]
+    of = read_json(folder.summary)["tasks"]["mood"]
     for seed in (1, 2):
         done = read_json(folder.scores(seed))
         assert {id: list(found) for id, found in done["also"].items()} == {"mood": ["macro_f1", "accuracy"]}

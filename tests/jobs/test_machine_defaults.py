@@ -13,7 +13,7 @@ from small_suite import SMALL, write_suite
 from mtl.base.settings.layers import differences, save_config
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import CHOSEN, load_job, load_run
-from mtl.jobs.layers import COMMAND_LINE, DEFAULTS
+from mtl.jobs.setting_files import COMMAND_LINE, DEFAULTS
 from mtl.methods import METHODS
 from mtl.runs.folder import RunFolder
 from mtl.runs.stored import RUNNING, stored_runs

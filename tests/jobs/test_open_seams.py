@@ -23,7 +23,8 @@ from mtl.embedders.words import Coverage, coverage
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
-from mtl.methods.method import BuildRequest, Method, MethodKind, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.methods.method_kind import MethodKind
 from mtl.model.sequences import ArraySequences
 from mtl.reports.report import write_report
 from mtl.tasks.kinds.labels import LabelHead, Labels

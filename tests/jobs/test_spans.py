@@ -26,8 +26,7 @@ def settings(folder: Path, *more: str) -> list[str]:
 
 
 def predicted(folder: Path, task: str, split: str) -> list[str]:
-    run = RunFolder(folder / "run")
-    return read_column(run.predictions(1, split, task))
+    return read_column(RunFolder(folder / "run").predictions(1, split, task))
 
 
 @pytest.mark.parametrize(

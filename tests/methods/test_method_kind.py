@@ -13,7 +13,7 @@ from mtl.base.settings.schema import Config
 from mtl.jobs.job import load_job
 from mtl.methods import METHODS, method_name
 from mtl.methods.floors.model_file import KEEPABLE
-from mtl.methods.method import COMMON_KEYS
+from mtl.methods.method_kind import COMMON_KEYS
 from mtl.tasks.task import Task
 
 pytestmark = pytest.mark.wings  # the method word_vectors is one of a wing

@@ -69,9 +69,7 @@ def test_the_weights_of_stage_1_are_the_first_candidate(tmp_path: Path, variant:
 
 
 @pytest.mark.parametrize("task", [CHOICE, WORDS])
-def test_a_finished_stage_is_loaded_and_predicts_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: Task
-) -> None:
+def test_a_loaded_stage_predicts_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: Task) -> None:
     parts = lstm_parts(tmp_path)
     network = parts.network()
     stage = stages(parts, network, tmp_path)[task.id]

@@ -15,12 +15,12 @@ from run_folders import ROWS, make_run, right
 from mtl.api.cli import main
 from mtl.base.files import write_json
 from mtl.base.settings.layers import find_suite
-from mtl.reports.board import Row
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.reports.markdown import NO_TESTS, render_markdown, scores_and_tests
 from mtl.reports.notes import mark_notes
 from mtl.reports.pair_tests import comparable_samples, pair_tests
+from mtl.reports.rows import Row
 from mtl.reports.tables import render_csv
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import PairTest

@@ -13,11 +13,11 @@ from golden import check_golden
 from run_folders import ROWS, gold_of, make_run, right
 
 from mtl.api.cli import main
-from mtl.reports.board import Row
 from mtl.reports.document import document
 from mtl.reports.latex import escape, render_latex
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.reports.markdown import render_markdown
+from mtl.reports.rows import Row
 from mtl.reports.tables import csv_text, render_csv
 from mtl.runs.finished import find_runs
 from mtl.tasks.suite import AVERAGE

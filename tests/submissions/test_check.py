@@ -59,8 +59,7 @@ def test_data_of_another_checksum(made: Path, tmp_path: Path, capsys: pytest.Cap
         assert main(["check-submission", str(tmp_path / out), *settings]) == 0
         printed = capsys.readouterr().out.splitlines()
         assert (line in printed) == changed and ("the leaderboard" in printed[-1]) != changed
-    entry = read_json(tmp_path / "other/Majority or mean.json")
-    assert entry["tasks"]["grad"]["dev"]["alpha"] is None
+    assert read_json(tmp_path / "other/Majority or mean.json")["tasks"]["grad"]["dev"]["alpha"] is None
 
 
 def test_the_order_of_keys_and_white_space_do_not_count_and_a_zip_is_the_same(check: Check, tmp_path: Path) -> None:

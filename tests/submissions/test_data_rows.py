@@ -13,7 +13,8 @@ from rows_suite import GRAD_DEV
 
 from mtl.api.cli import main
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.lines import read_cells, read_json_lines, row_columns
+from mtl.submissions.forms import read_cells, read_json_lines
+from mtl.submissions.lines import row_columns
 from mtl.submissions.matching import exact_key, loose_key
 from mtl.tasks.task import Task
 
@@ -52,8 +53,7 @@ def test_every_order_gives_each_row_its_prediction(rows: DataRows, caplog: pytes
         counted = (f"{number},{CELLS[place]}" for number, place in enumerate(order))
         assert labels(rows, [f",{HEADER}", *counted]) == LABELS
         assert labels(rows, [f",{HEADER}", *(f"{place},{CELLS[place]}" for place in order)]) == LABELS
-    said = f"mine.csv: put to the rows of {rows.file} by a, b: it has another order"
-    assert {*caplog.messages} == {said}
+    assert {*caplog.messages} == {f"mine.csv: put to the rows of {rows.file} by a, b: it has another order"}
 
 
 def test_equal_rows_with_different_predictions_have_an_order_alone(rows: DataRows) -> None:

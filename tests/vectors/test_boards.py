@@ -11,10 +11,11 @@ from mteb_folders import HashedEncoder, make_evaluation, record
 from report_browser import Opener, in_browser
 
 from mtl.api.cli import main
-from mtl.reports.board import Leaderboard, Row, Score
+from mtl.reports.board import Leaderboard
 from mtl.reports.document import document
 from mtl.reports.latex import render_latex
 from mtl.reports.markdown import render_markdown
+from mtl.reports.rows import Row, Score
 from mtl.reports.tables import render_csv
 from mtl.tasks.suite import AVERAGE
 from mtl.vectors.board_layout import BY_TYPE

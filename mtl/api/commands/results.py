@@ -71,10 +71,8 @@ def _predict(arguments: argparse.Namespace) -> None:
     task = arguments.only or arguments.task
     predictor = Predictor.load(arguments.run_dir, arguments.seed, task, arguments.device)
     if task is None and len(predictor.tasks) > 1:
-        raise InputError(
-            f"has several tasks; name one, as in mtl predict RUN {' or '.join(predictor.tasks)} FILE",
-            path=arguments.run_dir,
-        )
+        example = f"mtl predict RUN {' or '.join(predictor.tasks)} FILE"
+        raise InputError(f"has several tasks; name one, as in {example}", path=arguments.run_dir)
     predictor.predict_file(task or predictor.tasks[0], arguments.file, arguments.out)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from mtl.api.commands.job_settings import KEYS, Commands, job_of, keys_text, setting_text
 from mtl.base.errors import InputError
-from mtl.base.wings import Importer, trainings, wings
+from mtl.base.wings import trainings, wings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def add_training(commands: Commands) -> None:
     imported.set_defaults(run=_import)
     imported.add_argument("name", metavar="NAME", help="name of the run and of the system")
     files = "a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir="
-    import_help = "; or ".join([files, *(importer.help for importer in _importers())])
+    import_help = "; or ".join([files, *(importer.help for wing in wings() for importer in wing.importers)])
     imported.add_argument("settings", nargs="+", metavar="PREDICTIONS | key=value", help=import_help)
 
     ensemble = commands.add_parser("ensemble", help="make a run of the averaged outputs of finished runs")
@@ -51,10 +51,8 @@ def add_training(commands: Commands) -> None:
     data.add_argument("suite", help="a suite's name, or a path to a suite file")
     data_help = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     data.add_argument("settings", nargs="*", metavar="key=value", help=data_help)
-    splits_help = (
-        "also write the train and dev that mtl uses: where there is no dev file, it holds out examples of train"
-    )
-    data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits_help)
+    splits = "also write the train and dev that mtl uses: where there is no dev file, it holds out examples of train"
+    data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits)
 
     trained = trainings()
     embeddings_help = "fetch word embeddings" if trained is None else "train or fetch word embeddings"
@@ -70,25 +68,18 @@ def add_training(commands: Commands) -> None:
 
 def run_and_print(job: "Job", command: str) -> None:
     """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
-    from mtl.api.run import run_job
+    from mtl.api.making import run_job
     from mtl.base.clock import format_duration
 
     start = time.monotonic()
     config, folder = job.config, job.folder
     job.check_memory()
-    print(
-        f"suite {job.suite.name} ({job.data_dir}) · {job.title}"
-        f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
-        flush=True,
-    )
+    seeds = " ".join(map(str, config.seeds))
+    begun = f"suite {job.suite.name} ({job.data_dir}) · {job.title} · seeds {seeds} · results in {folder.path}"
+    print(begun, flush=True)
     print(f"{run_job(job, command).table()}\n")
     print(f"next: {_next_command(job)}")
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
-
-
-def _importers() -> list[Importer]:
-    """The files beside those of leaderboards that `mtl import` takes."""
-    return [importer for wing in wings() for importer in wing.importers]
 
 
 class _KeysHelp(argparse.Action):
@@ -128,11 +119,11 @@ def _import(arguments: argparse.Namespace) -> None:
 
     words, settings = paths_and_settings(arguments.settings)
     paths = list(map(Path, words))
-    importer = next((importer for importer in _importers() if any(map(importer.takes, paths))), None)
-    if importer is None:
+    importers = [importer for wing in wings() for importer in wing.importers if any(map(importer.takes, paths))]
+    if not importers:
         run_and_print(import_job(arguments.name, paths, settings), arguments.command)
         return
-    with importer.jobs(arguments.name, paths, settings) as (jobs, notes):
+    with importers[0].jobs(arguments.name, paths, settings) as (jobs, notes):
         for job in jobs:
             run_and_print(job, arguments.command)
     for note in notes:
@@ -156,7 +147,7 @@ def paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, Any
 
 def _next_command(job: "Job") -> str:
     """What a user could do after a run, as a command: train an LSTM, train further seeds, or compare all runs."""
-    from mtl.jobs.layers import COMMAND_LINE
+    from mtl.jobs.setting_files import COMMAND_LINE
     from mtl.methods import METHODS
 
     config, folder = job.config, job.folder.path

@@ -17,8 +17,7 @@ from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
 
 MOST_PAIRS = 10  # of people that are named; the others are counted
-# The distance of two answers: whether they differ, of their ranks among all, or of the numbers.
-Level = Literal["nominal", "ordinal", "interval"]
+Level = Literal["nominal", "ordinal", "interval"]  # the distance of answers: whether they differ, of ranks, of numbers
 
 
 def level_of(task: Task) -> Level:

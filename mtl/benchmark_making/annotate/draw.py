@@ -22,6 +22,7 @@ from mtl.data.fetching.fetch import write_generated
 from mtl.data.sampled import Key, TaskKey, scored_file
 from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
+from mtl.tasks.suite import Suite
 from mtl.tasks.targets import first_kind
 from mtl.tasks.task import Task
 
@@ -35,8 +36,7 @@ class SampleSettings:
 
     task: list[str]  # the ids of the tasks
     rows: Annotated[int, Meta(ge=2, le=5000)] = 50  # of each task
-    # Of the draw, and of the order in which rows and their candidates are shown.
-    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1  # of the draw, and of the order of rows and candidates in the form
 
 
 def read_sample_settings(settings: Mapping[str, Any]) -> SampleSettings:
@@ -64,33 +64,26 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
             raise InputError(problem, key="rows", value=settings.rows)
         rng = np.random.default_rng(settings.seed)
         positions = draw_sample(examples, settings.rows, rng)
-        file = scored_file(task, job.data_dir)
-        key["tasks"][task.id] = TaskKey(
-            split=task.scored_split,
-            file=file.relative_to(job.data_dir).as_posix(),
-            sha256=sha256(file),
-            whole=len(examples),
-            lines=[examples[position].line for position in positions],
-        )
-        content = {
-            "suite": job.suite.title,
-            "sample": sample_id(job.suite.name, task.id, key["tasks"][task.id]),
-            "language": job.suite.language,
-            "task": task.id,
-            "title": task.title,
-            "kind": first_kind(task.kind),
-            "labels": task.labels,
-            "range": task.range,
-            "columns": task.text,
-            "instructions": (task.instructions or _instructions(task)).strip(),
-            "rows": [_row(task, examples[position], rng) for position in rng.permutation(positions)],
-        }
-        forms[f"{task.id}.html"] = render_form(content)
+        lines, path = [examples[position].line for position in positions], scored_file(task, job.data_dir)
+        file = path.relative_to(job.data_dir).as_posix()
+        task_key = TaskKey(split=task.scored_split, file=file, sha256=sha256(path), whole=len(examples), lines=lines)
+        key["tasks"][task.id] = task_key
+        rows = [_row(task, examples[position], rng) for position in rng.permutation(positions)]
+        forms[f"{task.id}.html"] = render_form(_form_content(task, job.suite, task_key, rows))
     with new_folder(out) as folder:
         for name, page in forms.items():
             write_text(folder / name, page)
         write_json(folder / KEY, key)
     return [out / name for name in (*forms, KEY)]
+
+
+def _form_content(task: Task, suite: Suite, key: TaskKey, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the form of a sample shows, as form.js reads it."""
+    sample = sample_id(suite.name, task.id, key)
+    about = {"suite": suite.title, "sample": sample, "language": suite.language, "task": task.id, "title": task.title}
+    answer = {"kind": first_kind(task.kind), "labels": task.labels, "range": task.range}
+    instructions = (task.instructions or _instructions(task)).strip()
+    return {**about, **answer, "columns": task.text, "instructions": instructions, "rows": rows}
 
 
 def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:

@@ -1,12 +1,7 @@
-"""Runs of what people answered: one of each person, and one of their majority, scored on the rows of the sample alone.
+"""Runs of what people answered: one of each person, and one of their majority, scored on the rows of the sample alone."""
 
-The files that people export from forms are not trusted.
-"""
-
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,62 +9,27 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.wording import listed
 from mtl.benchmark_making.annotate.agreement import agreement_text, majority
-from mtl.benchmark_making.annotate.draw import sample_id
-from mtl.benchmark_making.annotate.form import COLUMNS, is_answers
-from mtl.data.columns import text
+from mtl.benchmark_making.annotate.answers import MAJORITY, Person, read_answers, slug_of
+from mtl.benchmark_making.annotate.form import is_answers
 from mtl.data.fetching.fetch import write_generated
-from mtl.data.records import Record, read_records
-from mtl.data.sampled import Key, scored_file, take_sample
-from mtl.data.splits import check_present, read_task
 from mtl.jobs.imports import import_job, key_of
 from mtl.jobs.job import Job, load_job
 from mtl.runs.folder import FILE
 from mtl.submissions.format import write_predictions
-from mtl.tasks.target_kind import Target
-from mtl.tasks.targets import target_kind
+from mtl.tasks.suite import Suite
 
 FAMILY = "people"
 LEAST_FOR_MAJORITY = 3  # people; of two, each would be the majority
 UNUSED = ("run_dir", "seed", "system", "labels", "tasks")  # settings of `mtl import` that answers of people cannot have
-MAJORITY = "majority"  # the name of what all people answer together
-MOST_NAMED = 3  # lines in one message; the others are counted
-DIGITS = re.compile("[0-9]{1,15}")
-
-
-@dataclass
-class Person:
-    """What a person answered."""
-
-    name: str
-    answers: dict[str, np.ndarray] = field(default_factory=dict)  # targets, (rows of the sample,), by task id
-
-
-def slug_of(name: str) -> str:
-    """A person's name as a part of a folder's name.
-
-    >>> slug_of("Anna Åberg (2)")
-    'Anna-Åberg-2'
-    """
-    return re.sub(r"[^\w.+]+", "-", name).strip("-.")
 
 
 @contextmanager
 def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Iterator[tuple[list[Job], list[str]]]:
-    """The runs of files of answers, and how far the people agree, one line each. The runs can be made within the block alone, since their
-    predictions lie in a temporary folder.
+    """The runs of files of answers, which can be made within the block alone, and how far the people agree, one line each.
 
-    A person's run is called NAME-PERSON. For tasks that three or more people answered, NAME-majority has each row's most frequent answer,
-    or the mean of its numbers.
-
-    Args:
-        name: how names of the runs begin.
-        paths: the files of answers.
-        settings: as in `mtl.jobs.imports.import_job`, with `rows`, the key of the sample.
-
-    Raises:
-        InputError: which names the file and the line, for answers that are not those of the sample's rows. No run is made then.
+    The names of the runs begin with `name`: NAME-PERSON, and NAME-majority with each row's most frequent answer, or the mean of its numbers. The
+    settings are those of `mtl.jobs.imports.import_job`; `rows` is the key of the sample. Raises InputError for what are no answers to its rows.
     """
     if foreign := [path for path in paths if not is_answers(path)]:
         raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
@@ -80,15 +40,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
-    together, majority_notes, agreement_notes = Person(MAJORITY), list[str](), list[str]()
-    for id, task in job.suite.tasks.items():
-        group = [person for person in people if id in person.answers]
-        answers = np.array([person.answers[id] for person in group])
-        if len(group) > 1:
-            agreement_notes.append(agreement_text(task, [person.name for person in group], answers))
-        if len(group) >= LEAST_FOR_MAJORITY:
-            together.answers[id], note = majority(task, answers)
-            majority_notes.append(note)
+    together, majority_notes, agreement_notes = _together(people, job.suite)
     runs = [(person, person.name, ["Answers of a person."]) for person in people]
     if together.answers:
         runs.append((together, f"majority of {len(people)} people", majority_notes))
@@ -108,63 +60,15 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
         yield jobs, [*agreement_notes, *majority_notes]
 
 
-def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> list[Person]:
-    """What each person answered, in the order of the files. `key_file` is the path of the key, for messages. Raises InputError for a file that no
-    form exported, answers of another sample, a row with two answers or none, and what is no answer."""
-    people: dict[str, Person] = {}
-    for path in paths:
-        records = read_records(path, COLUMNS)
-        id, sample, name = map(text, records[0].values[:3])
-        person = people.setdefault(slug_of(name), Person(name))
-        try:
-            if id not in key["tasks"]:
-                problem = f"{key_file} has no sample of task {id!r}, only of {', '.join(key['tasks'])}"
-                raise ValueError(f"{problem}; name the key.json of its form")
-            if not name.isprintable() or slug_of(name) in ("", MAJORITY) or "${" in name:
-                raise ValueError(f"{name!r} cannot be a person's name; write another one of letters and digits")
-            if sample != (expected := sample_id(job.suite.name, id, key["tasks"][id])):
-                problem = f"sample {sample} is not that of {key_file}, {expected}"
-                raise ValueError(f"{problem}; name the key.json of its form")
-            if person.name != name:
-                raise ValueError(f"the names {name!r} and {person.name!r} would share a folder; change one of them")
-            if id in person.answers:
-                raise ValueError(f"an earlier file has answers of {name} to {id}, too; leave one of the files out")
-        except ValueError as error:
-            raise InputError(str(error), path=path, line=records[0].line) from None
-        person.answers[id] = _read_targets(path, records, job, key, id)
-    return list(people.values())
-
-
-def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id: str) -> np.ndarray:
-    """The targets that the lines of a file mean, (rows of the sample,), in the order of the rows in the data file."""
-    task = job.suite.tasks[id]
-    kind, file = target_kind(task), scored_file(task, job.data_dir)
-    check_present(job.suite, [task], job.data_dir)
-    part, sample = take_sample(read_task(task, job.data_dir, job.config.held_out), key["tasks"][id]["lines"])
-    # All by the line of the row in the data file: the rows, the answers, and the lines of the file that they stand on.
-    rows = dict(zip(sample.lines, part.rows[task.scored_split], strict=True))
-    targets: dict[int, Target] = {}
-    answered_on: dict[int, int] = {}
-    for record in records:
-        line, answer = map(text, record.values[3:])
-        row = int(line) if DIGITS.fullmatch(line) else -1
-        try:
-            for column, value, first in zip(COLUMNS[:3], record.values, records[0].values, strict=False):
-                if text(value) != text(first):
-                    problem = f"has another {column} than line {records[0].line}"
-                    raise ValueError(f"{problem}; a file is of one person and form")
-            if row not in rows:
-                raise ValueError(f"line {line!r} of {file} is not in the sample; export the answers again")
-            if row in answered_on:
-                raise ValueError(f"line {line} of {file} is answered on line {answered_on[row]}, too; keep one answer")
-            if not answer:
-                raise ValueError("has no answer; open the form, answer the row and export again")
-            targets[row] = kind.parse(answer, None if task.candidates is None else len(rows[row].inputs))
-        except ValueError as error:
-            raise InputError(str(error), path=path, line=record.line) from None
-        answered_on[row] = record.line
-    if lacking := [str(row) for row in rows if row not in targets]:
-        problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer"
-        where = f"lines {listed(lacking, MOST_NAMED)} of {file}"
-        raise InputError(f"{problem} ({where}); open the form, answer them and export again", path=path)
-    return np.array([targets[row] for row in rows], dtype=kind.dtype)
+def _together(people: Sequence[Person], suite: Suite) -> tuple[Person, list[str], list[str]]:
+    """The majority of the people on each task that enough of them answered, how it was made, and how far they agree on each task."""
+    together, majority_notes, agreement_notes = Person(MAJORITY), list[str](), list[str]()
+    for id, task in suite.tasks.items():
+        group = [person for person in people if id in person.answers]
+        answers = np.array([person.answers[id] for person in group])
+        if len(group) > 1:
+            agreement_notes.append(agreement_text(task, [person.name for person in group], answers))
+        if len(group) >= LEAST_FOR_MAJORITY:
+            together.answers[id], note = majority(task, answers)
+            majority_notes.append(note)
+    return together, majority_notes, agreement_notes

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.progress import progress
-from mtl.base.settings.schema import Config
 from mtl.base.wording import MISSING, counted, inert, markdown_table
 from mtl.benchmark_making.audits.fields import field_findings
 from mtl.benchmark_making.audits.findings import absent_targets, id_findings, target_findings, text_findings
-from mtl.benchmark_making.audits.leaks import question_findings, shared_across, shared_within
+from mtl.benchmark_making.audits.leaks import shared_across, shared_within
 from mtl.benchmark_making.audits.parts import HELD_OUT, Finding, Part, TaskFiles, read_files
+from mtl.benchmark_making.audits.questions import question_findings
 from mtl.data.hashes import changed_splits, hash_files
 from mtl.data.splits import check_present, has_files
 from mtl.data.text import TokenizedTexts
@@ -22,7 +22,6 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.interface import EmbeddingsRequest
 from mtl.jobs.job import Job
 from mtl.methods import METHODS
-from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 
 
@@ -36,25 +35,24 @@ class Audit:
     @property
     def report(self) -> str:
         """The report, in Markdown that is also readable in a terminal: the sections, a line for each finding, and their number."""
-        if not self.findings:
-            return "\n\n".join(filter(None, [*self.sections, "nothing found"]))
         lines = [f"- {inert(str(finding))}" for finding in self.findings]
         tasks = len({finding.task for finding in self.findings})
         total = f"{counted(len(lines), 'finding')} in {counted(tasks, 'task')}"
-        return "\n\n".join(filter(None, [*self.sections, "\n".join(["### Findings", "", *lines]), total]))
+        end = ["\n".join(["### Findings", "", *lines]), total] if lines else ["nothing found"]
+        return "\n\n".join(filter(None, [*self.sections, *end]))
 
 
 def audit(job: Job) -> Audit:
     """Read the suite's data as a run does, and check it. Raises InputError without data, and if the embeddings cannot be loaded."""
-    config, suite, data_dir = job.config, job.suite, job.data_dir
+    suite, data_dir = job.suite, job.data_dir
     if not any(has_files(task, data_dir) for task in job.tasks):
         check_present(suite, job.tasks, data_dir)
-    tasks = [read_files(suite, task, data_dir, config.held_out) for task in job.tasks]
-    sizes = _sizes(config, suite, data_dir, tasks)
+    tasks = [read_files(suite, task, data_dir, job.config.held_out) for task in job.tasks]
+    sizes = _size_sections(job, tasks)
     findings = {files.task.id: list(_task_findings(files, job)) for files in progress(tasks, "auditing", "tasks")}
     for finding in shared_across([files.parts for files in tasks]):
         findings[finding.task].append(finding)
-    sections = [f"## {inert(suite.title)}: audit of {inert(str(data_dir))}", *sizes, _targets(tasks)]
+    sections = [f"## {inert(suite.title)}: audit of {inert(str(data_dir))}", *sizes, _target_table(tasks)]
     return Audit(list(chain.from_iterable(findings.values())), sections)
 
 
@@ -89,11 +87,11 @@ def _unlike_published(files: TaskFiles, data_dir: Path) -> Iterator[Finding]:
             yield part.finding("checksum", 1, what, meaning, part.file)
 
 
-def _sizes(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
-    """The table of rows, lengths in tokens, cut texts and unknown words, and what its columns mean. Raises InputError if the embeddings cannot be
-    loaded."""
+def _size_sections(job: Job, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
+    """The table of rows, lengths in tokens, cut texts and unknown words, and what its columns mean. Raises InputError for bad embeddings."""
+    config = job.config
     texts = [text for files in tasks for part in files.files.values() for row in part.rows for text in row.texts]
-    uncut = TokenizedTexts(texts, suite.language, sys.maxsize, Path(config.cache_dir))
+    uncut = TokenizedTexts(texts, job.suite.language, sys.maxsize, Path(config.cache_dir))
     cut = uncut.shortened(config.max_length)
 
     def text_numbers(part: Part) -> np.ndarray:
@@ -103,7 +101,7 @@ def _sizes(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFil
     unknown = None  # of each text, the number of tokens without a vector
     training = [text_numbers(files.parts["train"]) for files in tasks if "train" in files.parts]
     if training and METHODS[config.method].reads_key("embeddings"):
-        unknown = _unknown_tokens(config, suite, data_dir, cut, np.unique(np.concatenate(training)))
+        unknown = _unknown_tokens(job, cut, np.unique(np.concatenate(training)))
     table = [["task", "split", "rows", "median length", "longest", "cut", "unknown words"]]
     for files in tasks:
         for split, part in files.shown.items():
@@ -122,25 +120,23 @@ def _sizes(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFil
     return markdown_table(table, left=2), note
 
 
-def _unknown_tokens(
-    config: Config, suite: Suite, data_dir: Path, texts: TokenizedTexts, training: np.ndarray
-) -> np.ndarray:
-    """The number of tokens in each text that the embeddings do not know, int64 (texts,). `training`: the numbers of the texts that a run trains on,
-    int64 (training texts,)."""
+def _unknown_tokens(job: Job, texts: TokenizedTexts, training: np.ndarray) -> np.ndarray:
+    """The number of tokens in each text that the embeddings do not know, int64 (texts,). `training`: the numbers of the texts of training rows."""
     from mtl.base.device import device_of
     from mtl.embedders.find import find_vectors
 
+    config = job.config
     device = device_of(config.trainer.accelerator)
-    if vectors := find_vectors(config, suite):
+    if vectors := find_vectors(config, job.suite):
         vectors.check_obtainable()
-        vectors.train_if_missing(suite, data_dir, config.held_out, device)
+        vectors.train_if_missing(job.suite, job.data_dir, config.held_out, device)
     path = None if vectors is None else vectors.path
     request = EmbeddingsRequest(config.embeddings, texts, training, path, Path(config.cache_dir), device)
     unknown = EMBEDDERS[config.embeddings.name].build(request).coverage.unknown_types[texts.tokens]
     return np.add.reduceat(unknown.astype(np.int64), texts.starts[:-1])
 
 
-def _targets(tasks: Sequence[TaskFiles]) -> str:
+def _target_table(tasks: Sequence[TaskFiles]) -> str:
     """The table of the targets in each file, or an empty text if no file has targets."""
     table = [["task", "split", "targets"]]
     for files in tasks:

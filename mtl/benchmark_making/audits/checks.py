@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from mtl.benchmark_making.audits.parts import Finding
     from mtl.jobs.job import Job
 
-# By its name, what makes the check; imported only then, since artefacts need torch.
-CHECKS: dict[str, Callable[["Job"], "Audit"]] = {
+CHECKS: dict[str, Callable[["Job"], "Audit"]] = {  # by name; imported only when made, since artefacts need torch
     "data": lazy("mtl.benchmark_making.audits.audit:audit"),
     "artefacts": lazy("mtl.benchmark_making.audits.artefacts:audit_artefacts"),
     "near": lazy("mtl.benchmark_making.audits.near:audit_near"),

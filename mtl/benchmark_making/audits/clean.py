@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_suite
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.near import SHARE, Near, find_near
-from mtl.benchmark_making.audits.parts import TaskFiles
+from mtl.benchmark_making.audits.parts import Part, TaskFiles
 from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.files import read_bytes
 from mtl.data.rows import PACKED, form_of
@@ -25,18 +25,15 @@ from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Layout
 
 REMOVED = "removed.jsonl"
-# Keys of a suite and a task that are not for a copy: they describe the files as they were, or what is handed in.
-OUTDATED = {"generated", "source", "hub", "checksums", "submission"}
+OUTDATED = {"generated", "source", "hub", "checksums", "submission"}  # on the files as they were, or on handing in
 
 
 def write_clean(job: Job, out: Path) -> str:
     """Write a copy of the data without rows that leak between splits, its suite file, and a log of the rows that left; return what was done.
 
     Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
-    out of train, only the first of several training rows that are nearly the same stays.
-
-    Raises:
-        InputError: as `find_near` does, for a file that a run cannot read, and for a split that would have no rows left.
+    out of train, only the first of several training rows that are nearly the same stays. Raises InputError as `find_near` does, for a file that a
+    run cannot read, and for a split that would have no rows left.
     """
     check_new_folder(out)
     near_rows = find_near(job)
@@ -49,10 +46,7 @@ def write_clean(job: Job, out: Path) -> str:
     parts = {part.file: part for files, _ in near_rows for part in files.files.values()}
     if empty := [file for file, lines in removed.items() if len(lines) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
-    counts = [(len(removed[file]), part) for file, part in parts.items() if removed[file]]
-    shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts]
-    grams = f"{SHARE:g} or more of their character {NGRAM_SIZE}-grams"
-    what = f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
+    what = _what_left(list(parts.values()), removed)
     with new_folder(out) as partial:
         for file, part in parts.items():
             source, copy = job.data_dir / file, partial / "data" / file
@@ -72,6 +66,14 @@ def _leaves(hit: Near, files: TaskFiles) -> bool:
     return not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
 
 
+def _what_left(parts: Sequence[Part], removed: Mapping[str, Collection[int]]) -> str:
+    """How many rows of each file leave, and why. `removed`: by file, where they begin."""
+    counts = [(len(removed.get(part.file, ())), part) for part in parts]
+    shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts if count]
+    grams = f"{SHARE:g} or more of their character {NGRAM_SIZE}-grams"
+    return f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
+
+
 def _write_suite(job: Job, note: str, path: Path) -> None:
     """Write the suite file of a copy: the same tasks, under another name, without the addresses and checksums of the original files."""
     suite: dict[Any, Any] = read_yaml(find_suite(job.config.suite))
@@ -89,15 +91,9 @@ def _log_entry(task: str, hit: Near) -> dict[str, Any]:
     return {"task": task, "row": row, "like": like, "similarity": round(hit.similarity, 4), "texts": hit.row.texts}
 
 
-def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int], layout: Layout) -> None:
-    """Copy a file without some of its rows. All others keep their bytes.
-
-    Raises InputError for an unknown suffix, a file that cannot be read, and one whose rows are not lines of it.
-
-    Args:
-        lines: where the rows of the file begin, as `Record.line` says, in their order.
-        left_out: those of the rows that are left out.
-    """
+def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Collection[int], layout: Layout) -> None:
+    """Copy a file without the rows that begin on the lines `left_out`, of those on `lines`; all others keep their bytes. Raises InputError for a file
+    whose rows are not lines of it, or that cannot be read."""
     if form_of(path, layout) in ("json", "parquet") or layout.part or layout.beside or path.suffix.lower() in PACKED:
         problem = "rows can be left out of plain files with a row a line only"
         raise InputError(f"{problem}; write the rows as .jsonl", path=path)

@@ -10,19 +10,15 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.benchmark_making.audits.parts import Finding, Part, located_below
 from mtl.data.records import Value, read_fields
-from mtl.runs.folder import scored_rows
+from mtl.runs.rows import scored_rows
 from mtl.tasks.metrics import metric_named, score
 from mtl.tasks.scale import Scale
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-# The share of a constant answer's errors that a field must remove. A fifth is what separates good systems from poor ones on hard
-# tasks: most of the published transformers on SweWiC remove less than a third.
-LEAST_REMOVED = 0.2
-# The gain must also be this many standard errors above 0. An audit tries dozens of fields, and at 3 one field in 700 passes by chance.
-STANDARD_ERRORS = 3.0
-# The values that a field may have, as a share of its rows. Above it, most values occur once, as in a column of ids.
-MOST_VALUES = 0.5
+LEAST_REMOVED = 0.2  # of a constant answer's errors; on SweWiC, most published transformers remove less than a third
+STANDARD_ERRORS = 3.0  # that the gain must be above 0: of the fields that an audit tries, one in 700 passes by chance
+MOST_VALUES = 0.5  # of a field, as a share of its rows; above it, most values occur once, as in a column of ids
 FOLDS = 5
 
 
@@ -72,11 +68,10 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
 def guess(
     task: Task, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
 ) -> Guess | None:
-    """Guess each row's target from the rows of the other folds with the same value in this field.
+    """Guess each row's target: the best constant answer of the rows of the other folds with the same value in this field, or of all their rows.
 
-    The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value. Rows of one group are in one
-    fold, because they share more than a model may know of new rows. Returns None for a field that is constant, that has almost as many values
-    as rows, or that predicts the target hardly better than the best constant answer.
+    Rows of one group are in one fold, because they share more than a model may know of new rows. Returns None for a field that is constant, that has
+    almost as many values as rows, or that predicts the target hardly better than the best constant answer.
     """
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None

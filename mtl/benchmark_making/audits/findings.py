@@ -1,7 +1,4 @@
-"""Findings about the rows of one split: damaged or repeated texts, repeated ids, conflicting or missing targets.
-
-A cell can be damaged by CSV quoting, a spreadsheet, a wrong encoding, escapes, or characters that are not text.
-"""
+"""Findings about the rows of one split: texts that are repeated or damaged, repeated ids, and conflicting or missing targets."""
 
 import html
 import re
@@ -57,8 +54,7 @@ CONVERSIONS = (
     Conversion("nan", MISSING_VALUE, "the sign for a missing value instead of a text, {}", LOST_TEXT),
     Conversion("escapes", ESCAPE, "escapes of another format, such as {}", READ_AS_WORDS),
 )
-# Of a column's cells: if more are wrapped, all of them count as quoted, since a column of quotations is rare.
-WRAPPED_SHARE = 0.5
+WRAPPED_SHARE = 0.5  # of a column's cells: if more are wrapped, all count as quoted; columns of quotations are rare
 
 
 def text_findings(part: Part) -> list[Finding]:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from mtl.base.errors import InputError
 from mtl.base.wording import inert, markdown_table
@@ -43,8 +44,8 @@ def audit_near(job: Job) -> Audit:
         for number, split in enumerate(SPLITS, start=1):
             if split in files.files:
                 cells = [str(counts[split, source]) for source in SPLITS[:number]]  # later splits repeat these rows
-                empty = [""] * (len(SPLITS) - number)
-                table.append([files.task.id, split, str(len(files.files[split].rows)), *cells, *empty])
+                cells += [""] * (len(SPLITS) - number)
+                table.append([files.task.id, split, str(len(files.files[split].rows)), *cells])
     sections = [
         f"## {inert(job.suite.title)}: near duplicates",
         markdown_table(table, left=2),
@@ -84,21 +85,27 @@ def _near(parts: Mapping[str, Part]) -> list[Near]:
             rows.append((part, row, number))
             if text.strip():
                 with_text[part.split, number].append(row)
-    similar = defaultdict[int, list[tuple[float, int]]](list)  # by number, the negative similarity and number of others
-    for earlier, later, similarity in near_duplicates(list(numbers), SHARE):
-        similar[earlier].append((-similarity, later))
-        similar[later].append((-similarity, earlier))
-    near = []
+    similar = _similar_texts(list(numbers))
+    near = list[Near]()
     for part, row, number in rows:
-        ranked = sorted([(-1.0, number), *similar[number]])
         for source in sources:
-            matches = ((match, -value) for value, text in ranked for match in with_text.get((source.split, text), ()))
-            for match, similarity in matches:
-                is_other = source is not part or match.line < row.line
-                if is_other and source.marked(match) == part.marked(row):
-                    near.append(Near(part, row, source, match, similarity))
-                    break
+            matches = (
+                Near(part, row, source, match, similarity)
+                for text, similarity in similar[number].items()
+                for match in with_text.get((source.split, text), ())
+                if (source is not part or match.line < row.line) and source.marked(match) == part.marked(row)
+            )
+            near += islice(matches, 1)  # the most similar
     return near
+
+
+def _similar_texts(texts: Sequence[str]) -> list[dict[int, float]]:
+    """For each text, the numbers of those that are nearly the same with the similarity, the most similar first: the text itself."""
+    ranked = [[(-1.0, number)] for number in range(len(texts))]  # the negative similarity, and the number
+    for earlier, later, similarity in near_duplicates(texts, SHARE):
+        ranked[earlier].append((-similarity, later))
+        ranked[later].append((-similarity, earlier))
+    return [{number: -negative for negative, number in sorted(pairs)} for pairs in ranked]
 
 
 def near_findings(near: Sequence[Near]) -> list[Finding]:

@@ -13,6 +13,7 @@ from mtl.data.examples import Example
 from mtl.data.held_out import hold_out
 from mtl.data.splits import read_split
 from mtl.tasks.suite import Suite
+from mtl.tasks.target_kind import Target
 from mtl.tasks.task import SPLITS, Task
 
 HELD_OUT = "dev (held out)"  # the split of rows of train that no dev file has
@@ -105,6 +106,12 @@ class Part:
         """The marked words, in the order of the alphabet: the same texts ask another question where another word is marked."""
         spans = zip(self.task.marked, row.spans, strict=True)
         return sorted(row.texts[side][start:stop].casefold() for (side, _), (start, stop) in spans)
+
+    def answer(self, row: Example) -> Target | None:
+        """The row's target; of a choice the right candidate's text, which does not depend on the candidates' order."""
+        if self.task.candidates is None or row.target is None:
+            return row.target
+        return plain(row.inputs[int(row.target)][-1])
 
     def where(self, rows: Iterable[Example]) -> str:
         """`file:line, line, …` of the first of these rows."""

@@ -33,7 +33,10 @@ CATEGORIES = 100
 FREQUENT = 20
 MOST_CATEGORIES = 500
 LABELS_OF_WORDS = 10  # labels of several words
-LONG = 6  # words on average; no label or name of a category has so many
+LONG, LONG_SIGNS = 6, 60  # words, and characters, on average; no label or name of a category has so many
+SEVERAL_SIGNS = 4  # signs of a script without spaces that may be several words
+LEAST_IDS = 10  # rising or falling numbers that are ids: fewer may rise by chance
+ROWS_PER_TARGET = 3  # on average, at least, where each value of a target goes with one of another column not by chance
 # Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
 CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
 CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
@@ -98,7 +101,9 @@ class FileColumn:
     @cached_property
     def several_words(self) -> int:
         """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
-        several = [value for value in self.counts if len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= 4]
+        several = [
+            value for value in self.counts if len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= SEVERAL_SIGNS
+        ]
         return sum(self.counts[value] for value in several)
 
     @cached_property
@@ -118,7 +123,7 @@ class FileColumn:
         if self.words[-1] in ID_NAMES:
             return True
         numbers = self.whole_numbers
-        if numbers is None or len(numbers) < len(self.texts) or len(numbers) < 10:
+        if numbers is None or len(numbers) < len(self.texts) or len(numbers) < LEAST_IDS:
             return False
         steps = {int(b) > int(a) for a, b in zip(self.texts, self.texts[1:], strict=False)}
         return len(steps) == 1
@@ -144,7 +149,10 @@ class FileColumn:
     def is_long(self) -> bool:
         """Whether the values are too long for names of categories, as texts that stand in many pairs."""
         values, distinct = list(self.counts), len(self.counts)
-        return sum(len(value.split()) for value in values) > LONG * distinct or sum(map(len, values)) > 60 * distinct
+        return (
+            sum(len(value.split()) for value in values) > LONG * distinct
+            or sum(map(len, values)) > LONG_SIGNS * distinct
+        )
 
     @property
     def is_source(self) -> bool:
@@ -164,7 +172,7 @@ class FileColumn:
     def follows_from(self, target: "FileColumn") -> bool:
         """Whether each value of the target goes with one value of this column: a name of the label, its number, or a coarser label. Both columns are
         of the same file. Where few rows share a target, this says nothing, and the answer is no."""
-        if not 2 <= len(self.counts) <= len(target.counts) <= len(target.texts) / 3:
+        if not 2 <= len(self.counts) <= len(target.counts) <= len(target.texts) / ROWS_PER_TARGET:
             return False
         if self.lists or target.lists or len(self.texts) != len(target.texts):
             return False

@@ -2,41 +2,25 @@
 
 import os
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.file_column import TEXT_WORDS
+from mtl.benchmark_making.init_suite import file_names
+from mtl.benchmark_making.init_suite.file_names import NamedFile, first_part, suffix_of, task_id
 from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.reading import sniff
 from mtl.benchmark_making.init_suite.tables import read_table
-from mtl.data.files import data_lines, numbered_names
+from mtl.data.files import data_lines
 from mtl.data.json_rows import parse_object
-from mtl.data.rows import PACKED, SUFFIXES, form_of
-from mtl.tasks.suite import AVERAGE
-from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLIT_OF, SPLITS, Layout
+from mtl.data.rows import form_of
+from mtl.tasks.task import BESIDE, PART, SPLIT_OF, SPLITS, Layout
 
-WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])", re.IGNORECASE)
-VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])", re.IGNORECASE)
-# How the number of one of several parts ends a name: train-00000-of-00003, part-0, train_0000; in the Hub's conversions nothing else is
-# in it. Another number may be that of a part, too (`_merge_numbered`).
-SHARD = re.compile(r"(?i)-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$")
-NEUTRAL = {  # words beside that of the split that say what kind of file it is, not which task
-    *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
-    *("unlabeled", "unlabelled", "clean", "cleaned", "label", "labels"),
-}  # fmt: skip
-UNLABELLED = {"masked", "unlabeled", "unlabelled"}  # words in the names of files without labels
-# Words in the names of files that are about the data, or of code.
-NO_DATA = {"readme", "license", "licence", "requirements", "changelog", "notice", "citation", "config", "package", "vocab", "tokenizer"}  # fmt: skip
-DESCRIPTIONS = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}  # of the library datasets
-LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst", "out"}
-LINE_SUFFIXES = ("", ".txt", ".in", ".out", ".lst", ".label", ".labels")  # of files with one text or one label a line
 OTHER_DATA = {
     *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),
     *(".yaml", ".yml", ".dat", ".db", ".sqlite", ".html", ".feather", ".lst"),
@@ -48,20 +32,6 @@ MOST_TEXTS = 20  # .txt files in a folder whose names say no split; if there are
 MOST_FILES = 20  # that are tasks where no name says a split
 MOST_PARTS = 20  # keys of an object with words of splits; more of them are the ids of rows
 SPLIT_COLUMNS = ("split", "set", "partition", "fold", "subset")
-
-
-@dataclass(frozen=True)
-class NamedFile:
-    """A file, and what its name says."""
-
-    path: PurePosixPath  # below the data folder
-    split: str
-    folder: str  # of the task: a folder that is named after a split is none
-    task: str  # what is left of the name without the split
-    role: str  # text, label, or empty
-    is_part: bool  # whether the name has the number of a part
-
-
 FilesByTask = dict[tuple[str, str], dict[str, list[NamedFile]]]  # by folder and name of a task, its files by split
 
 
@@ -79,14 +49,11 @@ def files_of_tasks(data_dir: Path) -> FolderContent:
     xnli.{dev,test}.ko.tsv, or {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file, or
     all that differ in their number alone, holds training rows, if the user agrees."""
     paths, root = all_files(data_dir), data_dir.resolve().name
-    texts = [path for path in paths if path.suffix.lower() == ".txt" and not WORD.search(path.stem)]
-    sizes = Counter(path.parent for path in texts)
-    text_folders = sorted(str(folder) for folder, size in sizes.items() if size > MOST_TEXTS)
-    single = {path for path in texts if sizes[path.parent] > MOST_TEXTS}
+    documents = _documents(paths)
     named, unnamed, unreadable = list[NamedFile](), list[str](), list[str]()
-    for path in [path for path in paths if path not in single]:
-        file, suffix = read_name(path), suffix_of(path.name)
-        if is_data(path.name) or (file and file.role and suffix in LINE_SUFFIXES):
+    for path in [path for path in paths if path not in documents]:
+        file, suffix = file_names.read_name(path), suffix_of(path.name)
+        if file_names.is_data(path.name) or (file and file.role and suffix in file_names.LINE_SUFFIXES):
             if file:
                 named.append(file)
             else:
@@ -94,19 +61,16 @@ def files_of_tasks(data_dir: Path) -> FolderContent:
         elif path.suffix.lower() in ARCHIVES or (file and suffix in OTHER_DATA):
             unreadable.append(str(path))
     tasks = _named_tasks(named, root)
-    if text_folders:
-        problem = f"{listed([root if name == '.' else name for name in text_folders], 4)}: {ONE_TEXT}"
+    if documents:
+        folders = sorted({str(path.parent) for path in documents})
+        problem = f"{listed([root if name == '.' else name for name in folders], 4)}: {ONE_TEXT}"
         tasks.append(Guess(task_id(root, [task.id for task in tasks]), "", {}, problem=problem))
     unused = []
-    for unnamed_file in unnamed:
-        if parts := _splits_within(data_dir, unnamed_file):
-            folder, _, name = unnamed_file.rpartition("/")
-            files: dict[str, str | None] = {split: f"{name}#{keys[0]}" for split, keys in parts.items()}
-            several = {split: " or ".join(keys) for split, keys in parts.items() if len(keys) > 1}
-            questions = [f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
-            tasks.append(Guess(_id_after(unnamed_file, tasks), folder, files, questions=questions))
+    for name in unnamed:
+        if parts := _splits_within(data_dir, name):
+            tasks.append(_with_parts(_id_after(name, tasks), name, parts))
         else:
-            unused.append(unnamed_file)
+            unused.append(name)
     if all(task.problem for task in tasks) and len(groups := _alike(unused)) <= MOST_FILES:
         for group in groups:
             folder, _, name = str(first_part(group)).rpartition("/")
@@ -128,6 +92,13 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
         visible = sorted(name for name in names if not name.startswith(".") and Path(folder, name).is_file())
         paths += [PurePosixPath(Path(folder).relative_to(data_dir).as_posix(), name) for name in visible]
     return paths
+
+
+def _documents(paths: Sequence[PurePosixPath]) -> set[PurePosixPath]:
+    """The .txt files that are a text each: too many in one folder whose names say no split."""
+    texts = [path for path in paths if path.suffix.lower() == ".txt" and not file_names.WORD.search(path.stem)]
+    sizes = Counter(path.parent for path in texts)
+    return {path for path in texts if sizes[path.parent] > MOST_TEXTS}
 
 
 def _named_tasks(named: Sequence[NamedFile], root: str) -> list[Guess]:
@@ -175,21 +146,7 @@ def _with_splits(id: str, folder: str, files: dict[str, list[NamedFile]]) -> Gue
     guess = Guess(id, folder, {})
     label_files: dict[str, int] = {}  # by split, how many files of labels are beside its texts
     for split in [split for split in SPLITS if files.get(split)]:
-        candidates = sorted(files[split], key=lambda file: (len(file.path.name), file.path.name))
-        names = {file: file.path.relative_to(folder).as_posix() for file in candidates}
-        texts, labels = ([file for file in candidates if file.role == role] for role in ("text", "label"))
-        if len(texts) != 1 and len(labels) == 1 and len(candidates) == 2:  # PIQA: train.jsonl and train-labels.lst
-            texts = [file for file in candidates if file not in labels]
-        if len(texts) == 1 and labels:
-            label_files[split] = len(labels)
-            rest = [names[file] for file in candidates if file not in (*texts, *labels)]
-            ways = [*(BESIDE.join([names[texts[0]], names[file]]) for file in labels), *rest]
-        elif (parts := first_part([*names.values()])) is None:
-            ways = [*names.values()]
-        elif len(candidates) == 1 or all(file.is_part for file in candidates):
-            ways = [parts]
-        else:
-            ways = [names[candidates[0]], f"{len(candidates)} numbered files, parts of one split: {parts}"]
+        ways, label_files[split] = _ways_to_read(files[split], folder)
         guess.files[split] = ways[0]
         if len(ways) > 1:
             guess.questions.append(f"files.{split}: may be {' or '.join(ways)}")
@@ -201,6 +158,35 @@ def _with_splits(id: str, folder: str, files: dict[str, list[NamedFile]]) -> Gue
     return guess
 
 
+def _ways_to_read(files: Sequence[NamedFile], folder: str) -> tuple[list[str], int]:
+    """What the files of one split may be, the most probable first: a file, a file of texts beside one of labels, or parts. And how many files of
+    labels stand beside its texts."""
+    candidates = sorted(files, key=lambda file: (len(file.path.name), file.path.name))
+    names = {file: file.path.relative_to(folder).as_posix() for file in candidates}
+    texts, labels = ([file for file in candidates if file.role == role] for role in ("text", "label"))
+    if len(texts) != 1 and len(labels) == 1 and len(candidates) == 2:  # PIQA: train.jsonl and train-labels.lst
+        texts = [file for file in candidates if file not in labels]
+    if len(texts) == 1 and labels:
+        rest = [names[file] for file in candidates if file not in (*texts, *labels)]
+        return [*(BESIDE.join([names[texts[0]], names[file]]) for file in labels), *rest], len(labels)
+    parts = first_part([*names.values()])
+    if parts is None:
+        return [*names.values()], 0
+    if len(candidates) == 1 or all(file.is_part for file in candidates):
+        return [parts], 0
+    return [names[candidates[0]], f"{len(candidates)} numbered files, parts of one split: {parts}"], 0
+
+
+def _with_parts(id: str, path: str, parts: Mapping[str, Sequence[str]]) -> Guess:
+    """The task of a file whose parts are its splits. Several parts of one split are a question."""
+    folder, _, name = path.rpartition("/")
+    files: dict[str, str | None] = {split: f"{name}{PART}{keys[0]}" for split, keys in parts.items()}
+    several = {split: " or ".join(keys) for split, keys in parts.items() if len(keys) > 1}
+    return Guess(
+        id, folder, files, questions=[f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
+    )
+
+
 def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
     """The parts of a file that are splits, by split: keys of a JSON object whose values may hold rows, or values of a column."""
     keys_by_split, values_by_split = dict[str, list[str]](), dict[str, list[str]]()
@@ -210,7 +196,7 @@ def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
             text = "".join(data_lines(path, None))
             keys = [key for key, rows in (parse_object(path, text) or {}).items() if isinstance(rows, list | dict)]
             for key in sorted(keys, key=len):
-                if len(splits := {SPLIT_OF[word] for word in WORD.findall(key.lower())}) == 1:
+                if len(splits := {SPLIT_OF[word] for word in file_names.WORD.findall(key.lower())}) == 1:
                     keys_by_split.setdefault(splits.pop(), []).append(key)
         if 0 < sum(map(len, keys_by_split.values())) <= MOST_PARTS:
             return keys_by_split
@@ -237,64 +223,3 @@ def _id_after(name: str, tasks: Sequence[Guess]) -> str:
     """An id after the name of a file, other than those of these tasks."""
     stem = PurePosixPath(name).name
     return task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
-
-
-def read_name(path: PurePosixPath) -> NamedFile | None:
-    """The split, task and folder that a file's path says; None if it names no split, or two."""
-    suffix, folder = suffix_of(path.name), path.parent
-    folder_split = SPLIT_OF.get(folder.name.lower())
-    stem = path.name[: len(path.name) - len(suffix)]
-    shard = SHARD.search(stem)
-    if shard and (shard.start() or folder_split):
-        stem = stem[: shard.start()]
-    stem = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem)
-    split, *further = {SPLIT_OF[word.lower()] for word in WORD.findall(stem)} or [folder_split]
-    if split is None or further:
-        return None
-    words = [word for word in re.split(r"[\W_]+", VERSION.sub("", WORD.sub("", stem))) if word]
-    role, hints = "", {*(word.lower() for word in words), suffix.removeprefix(".")}
-    if suffix in LINE_SUFFIXES and hints & (TEXT_WORDS | LABEL_WORDS) and not hints & UNLABELLED:
-        role = "label" if hints & LABEL_WORDS else "text"
-    neutral = NEUTRAL | (TEXT_WORDS | LABEL_WORDS if role else set())
-    task = "-".join(word for word in words if word.lower() not in neutral)
-    task_folder = (folder.parent if folder_split == split else folder).as_posix().removeprefix(".")
-    return NamedFile(path, split, task_folder, task, role, shard is not None)
-
-
-def suffix_of(name: str) -> str:
-    """The suffix of a data file's name, with that of its packing, in lower case: .jsonl.gz."""
-    *_, inner, last = ["", "", *(suffix.lower() for suffix in PurePosixPath(name).suffixes)]
-    return inner + last if last in PACKED and inner in SUFFIXES else last
-
-
-def is_data(name: str) -> bool:
-    """Whether the suffix is that of a data file, perhaps a packed one, and the name is none of a file about the data."""
-    if name in DESCRIPTIONS or NO_DATA & {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}:
-        return False
-    return f".{suffix_of(name)[1:].partition('.')[0]}" in SUFFIXES
-
-
-def first_part(names: Sequence[str]) -> str | None:
-    """The name in a suite file of files that are parts of one split; None if something else than their number tells them apart."""
-    first = min(names, key=lambda name: (len(name), name), default="")
-    total = re.search(r"-of-(\d+)", first)
-    if len(names) == 1 and (total is None or int(total[1]) < 2):
-        return first
-    try:
-        is_whole = len(numbered_names(first, names)) == len(names)
-    except ValueError:
-        is_whole = total is not None  # the reader says what is missing
-    return f"{first}{PART}{NUMBERED}" if is_whole else None
-
-
-def task_id(name: str, taken: Sequence[str]) -> str:
-    """An id after a name that is none of those taken; it can be used in file names."""
-    base = file_name(name, "task")
-    base = f"{base}-task" if base == AVERAGE else base
-    return next(id for id in chain([base], (f"{base}-{number}" for number in count(2))) if id not in taken)
-
-
-def file_name(name: str, default: str) -> str:
-    """The name with only letters, digits, ".", "_" and "-", as names of suites and tasks; the default if no such characters remain."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip(".-") or default

@@ -9,14 +9,14 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.columns import candidate_columns, chosen_target, guess_inputs, known_column
+from mtl.benchmark_making.init_suite import columns, passage_answers, target_column, token_tags
 from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
+from mtl.benchmark_making.init_suite.flat_rows import SPAN_LIST
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.kinds import guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several_labels import guess_several
-from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
-from mtl.benchmark_making.init_suite.within_texts import answer_columns, guess_answers, guess_tokens, tagged_columns
+from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS
 
@@ -27,6 +27,7 @@ METRICS = {  # the kind that a known metric means
 }
 MOST_NAMED = 8  # files in a message
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
+USUAL = 0.9  # a target with this share of the training rows may be that of a whole file
 
 
 def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
@@ -64,17 +65,17 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
 
 def _guess_targets_and_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with targets of any kind. Returns whether the test file has targets."""
-    answers = None if tables.main.layout.reading.spans else answer_columns(tables.main)
+    answers = None if tables.main.layout.reading.spans else passage_answers.answer_columns(tables.main)
     if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
-        return guess_answers(guess, tables, known, answers)
-    if tagged := tagged_columns(tables.main, known):
-        return guess_tokens(guess, tables, tagged, known)
+        return passage_answers.guess_answers(guess, tables, known, answers)
+    if tagged := token_tags.tagged_columns(tables.main, known):
+        return token_tags.guess_tokens(guess, tables, tagged, known)
     return _guess_values(guess, tables, known)
 
 
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
-    chosen = chosen_target(guess.id, sources, known)
+    chosen = target_column.chosen_target(guess.id, sources, known)
     several, tables = chosen.several, sources
     if several:
         tables = SplitTables({split: several.with_labels(table) for split, table in sources.items()})
@@ -90,13 +91,14 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
         by_split = {split: table.whole(target.name) for split, table in labelled.items()}
         for split, column in by_split.items():
             _check_cells(labelled[split], column)
-        names = known.get("candidates") or [column.name for column in candidate_columns(tables.main, {target.name})]
+        candidate_names = [column.name for column in columns.candidate_columns(tables.main, {target.name})]
+        names = known.get("candidates") or candidate_names
         names = [name for name in names if all(name in table.columns for table in labelled.values())]
         candidates = [FileColumn.joined([table.columns[name] for table in labelled.values()]) for name in names]
         guess_kind(guess, by_split, candidates, _label_names(tables.main, target))
     if chosen.question:  # the further ones are about a column that may not be the target
         guess.questions = questions
-    guess_inputs(guess, tables, known, several.columns if several else ())
+    columns.guess_inputs(guess, tables, known, several.columns if several else ())
     return "test" in labelled
 
 
@@ -104,7 +106,7 @@ def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> Non
     """Raise InputError, which lists those that are there, for a known column or label that does not fit the rows."""
     for key in [key for key in ("group", "candidates", "starts") if key in known]:
         for name in known[key] if isinstance(known[key], list) else [known[key]]:
-            known_column(main, name)
+            columns.known_column(main, name)
     target = main.columns.get(guess.keys["target"])
     if target is None or target.labels:  # labels of tokens, and names of labels
         return
@@ -133,11 +135,10 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
             raise InputError(f"no targets in column {quoted(target)}", path=table.path)
         counts = table.columns[target].counts
         if not counts:
-            raise InputError(
-                f"column {quoted(target)} holds lists; a question's answers are kind: answer", path=table.path
-            )
+            problem = f"column {quoted(target)} holds lists; a question's answers are kind: answer"
+            raise InputError(problem, path=table.path)
         value = next(iter(counts))
-        if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < 0.9 * labels.total():
+        if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < USUAL * labels.total():
             part = share(labels[value], labels.total())
             stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {part} of train have"
             guess.questions.append(f"files.{split}: {stands}: a placeholder? Then no score on {split} means anything")

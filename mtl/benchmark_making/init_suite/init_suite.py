@@ -14,10 +14,13 @@ from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
-from mtl.benchmark_making.init_suite.document import KEYS, SHOWN, suite_document, summary, warnings
-from mtl.benchmark_making.init_suite.finding import file_name, files_of_tasks
-from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
+from mtl.benchmark_making.init_suite.answering_tasks import choose_answering_tasks
+from mtl.benchmark_making.init_suite.document import KEYS, suite_document
+from mtl.benchmark_making.init_suite.file_names import file_name
+from mtl.benchmark_making.init_suite.finding import files_of_tasks
+from mtl.benchmark_making.init_suite.guess import quoted_names
 from mtl.benchmark_making.init_suite.guessing import guess_task
+from mtl.benchmark_making.init_suite.summary import MOST_FILES, summary, warnings
 from mtl.data.rows import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import SPLITS, Task
@@ -74,18 +77,14 @@ def init_suite(
             raise InputError(f"is a file; name its folder, {folder.parent}, in which it should be alone", path=folder)
         if not folder.is_dir():
             raise InputError("no such folder", path=folder)
-        suite_name = name or file_name(folder.resolve().name, "suite")
-        if name is None and (shipped("configs") / "suite" / f"{suite_name}.yaml").exists():
-            suite_name += "-own"  # runs are in folders named after the suite
-        if suite_name != file_name(suite_name, ""):
-            raise InputError(f"{suite_name!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
+        suite_name = _suite_name(folder, name)
         path = out or Path(f"{suite_name}.yaml")
         if path.exists() or path.is_symlink():
             raise InputError("already there; remove it, or name another file with --out", path=path)
         language = language or (source.language if source else None)
         guessed = guess_suite(folder, language, suite_name, path, known, source)
     if not guessed.has_task:
-        problems = "; ".join(f"{id}: {problem}" for id, problem in [*guessed.problems.items()][:SHOWN])
+        problems = "; ".join(f"{id}: {problem}" for id, problem in [*guessed.problems.items()][:MOST_FILES])
         raise InputError(f"no task could be guessed, and no suite file is written: {problems}", path=folder)
     if guessed.questions and not allow_questions:
         id, question = next(iter(guessed.questions.items()))
@@ -93,6 +92,16 @@ def init_suite(
         raise InputError(f"{question}; answer it: tasks={{{id!r}: {{{key!r}: …}}}}", key=f"tasks.{id}")
     write_text(path, guessed.document)
     return guessed
+
+
+def _suite_name(folder: Path, name: str | None) -> str:
+    """The name that the user gives, or one after the folder. Raises InputError for one that is not valid in file names."""
+    suite_name = name or file_name(folder.resolve().name, "suite")
+    if name is None and (shipped("configs") / "suite" / f"{suite_name}.yaml").exists():
+        suite_name += "-own"  # runs are in folders named after the suite
+    if suite_name != file_name(suite_name, ""):
+        raise InputError(f"{suite_name!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
+    return suite_name
 
 
 def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -140,7 +149,7 @@ def guess_suite(
     content = source.content if source else files_of_tasks(data_dir)
     address = source.address if source else ""
     if not content.tasks:
-        seen = f"; {quoted_names(content.unreadable[:SHOWN])} cannot be read" if content.unreadable else ""
+        seen = f"; {quoted_names(content.unreadable[:MOST_FILES])} cannot be read" if content.unreadable else ""
         remedy = f"its name has one of the words {', '.join(SPLITS)}, and ends in {', '.join(SUFFIXES)}"
         raise InputError(f"no file of a split below it{seen}; {remedy}", path=address or data_dir)
     ids = [task.id for task in content.tasks]
@@ -151,7 +160,7 @@ def guess_suite(
         known_keys[id] = {**keys, **{key: [keys[key]] for key in LISTS if isinstance(keys.get(key), str)}}
         _check_known(id, known_keys[id])
     guesses = [guess_task(task, data_dir, known_keys.get(task.id)) for task in content.tasks]
-    _choose_answering_tasks(guesses)
+    choose_answering_tasks(guesses)
     for guess in guesses:
         guess.keys |= source.keys if source else {}
         if source and guess.problem is not None:
@@ -190,36 +199,3 @@ def _check_known(id: str, keys: Mapping[str, Any]) -> None:
     task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **declared}, f"tasks.{id}")
     if task.reading is not None and (problem := task.reading.problem):
         raise InputError(problem, key=f"tasks.{id}.reading")
-
-
-def _choose_answering_tasks(guesses: Sequence[Guess]) -> None:
-    """Guess for each task without a train file which task answers it, with a question, unless the user says so. Of several that could, the one with
-    most training rows is chosen. If none could, the task gets a problem."""
-    for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
-        answering = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
-        if not answering and "answered_by" not in guess.keys:
-            lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
-            guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
-            continue
-        for key in ("kind", "labels", "range"):  # which it takes from the task that answers it, with the questions
-            guess.keys.pop(key, None)
-            guess.why.pop(key, None)
-        guess.questions = [text for text in guess.questions if not text.startswith(("labels:", "kind:"))]
-        guess.why["files"] = "no train file"
-        if "answered_by" not in guess.keys:
-            answering.sort(key=lambda task: -task.rows["train"])
-            why = "a guess: it has the same text columns, and these targets among its own"
-            guess.declare(why, answered_by=answering[0].id)
-            names = " or ".join(task.id for task in answering)
-            question = f"answered_by: no training rows; {names} has the same text columns, and all its labels"
-            guess.questions.append(question)
-
-
-def _could_answer(task: Guess, guess: Guess) -> bool:
-    """Whether a task has training rows, and the text columns, the kind of target and all labels, or the whole range, of a guess without them."""
-    if task.files["train"] is None or task.kind != guess.kind:
-        return False
-    if any(task.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
-        return False
-    (low, high), (lowest, highest) = guess.keys.get("range", (0, 0)), task.keys.get("range", (0, 0))
-    return lowest <= low and high <= highest and set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from mtl.base.errors import InputError
@@ -15,6 +15,9 @@ LETTERS = "ABCDEFGHIJ"
 MOST_CLASSES = 20  # distinct whole numbers that may be labels
 SURE_CLASSES = 3  # 0, 1, 2 are no ratings
 MOST_LABELS = 500
+# The least rows of a label on average: of few labels, of more than MOST_CLASSES, and of these in a column that is called label.
+ROWS_OF_FEW, ROWS_OF_MANY, ROWS_IN_LABELS = 2, 20, 4
+ROWS_OF_NUMBER = 3  # on average, at least, of whole numbers without a gap that may be classes
 MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
 MISSPELT = 50  # a label may be misspelt if a similar one has so many times its rows
 ALIKE = 0.85  # the least similarity of two labels that may be one, a ratio of difflib
@@ -26,16 +29,13 @@ METRICS = {"text": "rouge1", MULTI_LABEL: "micro_f1"}  # of kinds that only the 
 def guess_kind(
     guess: Guess, by_split: Mapping[str, FileColumn], candidates: Sequence[FileColumn], names: Mapping[str, str] | None
 ) -> None:
-    """Guess the kind of a target unless it is known, its labels or range, and a metric.
+    """Declare in a guess the kind of a target, unless it is known, its labels or range, and a metric, with questions. Raises InputError for constant
+    targets, and those that a suite file cannot declare.
 
     Args:
-        guess: gets the keys, the kind and the questions.
         by_split: the targets of each file that has them. All decide the labels and the range, the first the kind and the metric.
         candidates: the columns of candidates in the rows of all files that have targets; empty if the task cannot be a choice.
         names: the names of labels that are numbers, by number, from another column or the file's metadata.
-
-    Raises:
-        InputError: for constant targets, and those that a suite file cannot declare.
     """
     main, *_ = by_split.values()
     joined, kind = FileColumn.joined([*by_split.values()]), guess.kind
@@ -89,6 +89,12 @@ def label_questions(main: FileColumn, joined: FileColumn, by_split: Mapping[str,
     return questions
 
 
+def indices_of_names(labels: Iterable[str], names: Sequence[str]) -> list[str]:
+    """The indices of all names of labels as the files have them, if labels are such indices; else none."""
+    are_indices = all(INDEX.fullmatch(label) and int(label) < len(names) for label in labels)
+    return [str(number) for number in range(len(names))] if are_indices else []
+
+
 def _without_variants(label: str) -> str:
     """A label in lower case with single spaces, or a number without leading zeros."""
     is_number = label.isascii() and label.isdecimal()
@@ -137,8 +143,8 @@ def _kind(guess: Guess, main: FileColumn, joined: FileColumn, is_named: bool) ->
             guess.questions.append(f"kind: {numbers}, may be {ways}")
         return kind
     distinct = len(main.counts)
-    least_of_many = 4 if main.words[-1] in LABEL_NAMES else 20
-    least_rows = 2 if distinct <= MOST_CLASSES else least_of_many  # of a label, on average
+    least_of_many = ROWS_IN_LABELS if main.words[-1] in LABEL_NAMES else ROWS_OF_MANY
+    least_rows = ROWS_OF_FEW if distinct <= MOST_CLASSES else least_of_many
     if len(joined.counts) <= MOST_LABELS and distinct * least_rows <= main.rows:
         return "labels"
     figures = f"{count(distinct, 'distinct value')} in {count(main.rows, 'row')}"
@@ -165,7 +171,9 @@ def _kind_of_numbers(main: FileColumn, joined: FileColumn, is_named: bool) -> tu
         return "number", integers if may_be_labels else ()
     if not is_rating and len(integers) <= MOST_CLASSES:
         return "labels", () if integers == list(range(SURE_CLASSES)) else integers
-    has_no_gap = integers == list(range(integers[0], integers[-1] + 1)) and len(main.texts) >= 3 * len(integers)
+    has_no_gap = integers == list(range(integers[0], integers[-1] + 1)) and len(main.texts) >= ROWS_OF_NUMBER * len(
+        integers
+    )
     may_be_labels = len(integers) <= MOST_RATINGS or (has_no_gap and not is_rating)
     return "number", integers if may_be_labels else ()
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from mtl.benchmark_making.init_suite.file_column import INDEX, TOKEN_NAMES, TRUE, FileColumn
+from mtl.benchmark_making.init_suite.file_column import TOKEN_NAMES, TRUE, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, label_questions
+from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, indices_of_names, label_questions
 from mtl.benchmark_making.init_suite.tables import FileTable
 from mtl.tasks.task import BESIDE
 
@@ -16,6 +16,8 @@ SEPARATOR = ";"  # between labels, unless a task names another one
 SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
 SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
 MOST_PARTS = 200  # different labels that cells with several labels may have
+LEAST_REPEATED = 3  # how often labels in lists occur on average, at least: words and names do so less often
+LEAST_ALONE = 0.5  # the least share of the parts of cells that are a cell alone, too: words of a text hardly are
 
 
 @dataclass(frozen=True)
@@ -101,22 +103,18 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
 
 
 def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, FileTable]) -> None:
-    """Declare several labels of a row, from the tables with targets, of which the first decides the metric's reason."""
+    """Declare kind, labels, separator and metric of a task with several labels; the first table gives the figures."""
     by_split = {split: several.joined_labels(table) for split, table in tables.items()}
     main, main_labels = next(iter(tables.values())), next(iter(by_split.values()))
     joined, names = FileColumn.joined(list(by_split.values())), main.columns[several.columns[0]].labels
-    labels = sorted(joined.counts, key=lambda label: (not label.isdecimal(), label.isdecimal() and len(label), label))
-    if several.by_truth:
-        labels = list(several.columns)
-    elif names and all(INDEX.fullmatch(label) and int(label) < len(names) for label in labels):
-        guess.declare("the names are in the file's metadata", indices=[str(number) for number in range(len(names))])
-        labels = list(names)
+    indices = [] if several.by_truth else indices_of_names(joined.counts, names)
+    if indices:
+        guess.declare("the names are in the file's metadata", indices=indices)
+    labels = _label_names(several, joined, names if indices else ())
     guess.kind = MULTI_LABEL
     guess.declare(several.form, kind=MULTI_LABEL)
     guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=labels)
-    possible = [several.separator] if several.separator else SPARE
-    separator = next((sign for sign in possible if not any(sign in label for label in labels)), SEPARATOR)
-    if separator != SEPARATOR:
+    if (separator := _free_separator(several, labels)) != SEPARATOR:
         guess.declare("", label_separator=separator)
     label, rows = min(main_labels.counts.items(), key=lambda item: item[1])
     rarest = f"the rarest label, {quoted(label)}, is in {share(rows, main.rows)} of the rows"
@@ -124,12 +122,31 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
     guess.questions += label_questions(main_labels, joined, by_split)
 
 
+def _label_names(several: SeveralLabels, joined: FileColumn, names: Sequence[str]) -> list[str]:
+    """The labels in the order of a suite file: the names of columns, or those that indices stand for, else all of the files."""
+    if several.by_truth:
+        return list(several.columns)
+    return list(names) or sorted(joined.counts, key=_numbers_first)
+
+
+def _numbers_first(label: str) -> tuple[bool, int, str]:
+    """A key that sorts whole numbers before other labels, those of fewer digits first."""
+    is_number = label.isdecimal()
+    return not is_number, len(label) if is_number else 0, label
+
+
+def _free_separator(several: SeveralLabels, labels: Sequence[str]) -> str:
+    """The separator of the cells, else one for lists that is in no label; SEPARATOR if all are in some."""
+    possible = [several.separator] if several.separator else SPARE
+    return next((sign for sign in possible if not any(sign in label for label in labels)), SEPARATOR)
+
+
 def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
     """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
     if not column.lists or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words) or column.is_candidates:
         return False
     sizes, parts = [len(row) for row in column.lists], Counter(chain(*column.lists))
-    if not 1 < len(parts) <= MOST_PARTS or parts.total() < 3 * len(parts) or len(set(sizes)) < 2:
+    if not 1 < len(parts) <= MOST_PARTS or parts.total() < LEAST_REPEATED * len(parts) or len(set(sizes)) < 2:
         return False
     rest = [table.columns[name] for name in table.columns if name != column.name]
     sizes_of_rest = [[len(row) for row in items.lists or map(str.split, items.texts)] for items in rest]
@@ -145,7 +162,7 @@ def _in_cells(column: FileColumn) -> SeveralLabels | None:
             continue
         single = {*column.counts} - {*multiple}
         repeated = {part.strip() for value in multiple for part in value.split(separator)} & single
-        if 2 * len(repeated) >= len(parts) or (separator != " " and not single):
+        if len(repeated) >= LEAST_ALONE * len(parts) or (separator != " " and not single):
             form = f"cells with several of {len(parts)} labels, as in {quoted(multiple[0])}"
             ways = f'several labels of a row (kind: {MULTI_LABEL}, label_separator: " "), or labels of several words (kind: labels)?'
             question = f"kind: {quoted(column.name)}: {form}: {ways}" if separator == " " else None

@@ -1,1 +1,0 @@
-"""A leaderboard of one's own: submissions in a folder are checked, scored on hidden labels, and shown on a static site."""

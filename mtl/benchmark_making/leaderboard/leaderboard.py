@@ -1,7 +1,5 @@
-"""`mtl leaderboard`: checks the submissions in a folder, scores them on hidden labels, and writes a static site.
-
-The labels stay hidden: messages are about the submissions alone, scores are rounded as the suite shows them, and nothing says which rows are right.
-"""
+"""`mtl leaderboard`: checks the submissions in a folder, scores them on hidden labels, and writes a static site. Messages are about the submissions
+alone, scores are rounded as the suite shows them, and nothing says which rows are right."""
 
 import logging
 import os
@@ -27,8 +25,7 @@ from mtl.tasks.suite import Suite
 
 logger = logging.getLogger("mtl")
 
-# By the name of a submission, why it is refused; an empty text if it is not.
-Verdicts = dict[str, str]
+Verdicts = dict[str, str]  # by the name of a submission, why it is refused; an empty text if it is not
 
 
 @dataclass(frozen=True)
@@ -50,16 +47,10 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
 
 
 def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules) -> Verdicts:
-    """Score the submissions in a folder and write the site of the leaderboard.
+    """Score the submissions in a folder and write the site of the leaderboard into `out`; pages of systems that are no longer there are removed.
 
-    A submission that is refused stops no other one. The same folders give the same bytes.
-
-    Args:
-        gold: a data folder whose files of the split have labels.
-        out: the folder of the site. Pages of systems that are no longer there are removed.
-
-    Raises:
-        InputError: if there is no submission, or no label, if the labels are in the folder of the site, and as `write_files` for that folder.
+    `gold` is a data folder whose files of the split have labels. A submission that is refused stops no other one; the same folders give the same
+    bytes. Raises InputError for no submission or label, for labels in the folder of the site, and as `write_files` does for that folder.
     """
     if gold.resolve().is_relative_to(out.resolve()):
         problem = f"{gold} is in the folder of the site, {out}, which is published; name another one"
@@ -111,8 +102,8 @@ def _judging(path: Path, verdicts: Verdicts, hidden: Sequence[Path]) -> Iterator
 
 
 def _reason(error: Exception, hidden: Sequence[Path]) -> str:
-    """Why a submission is refused, for everybody to read: a short line, without the paths of `hidden` folders. Of an error that mtl does not
-    expect only its name, since its text may show a label."""
+    """Why a submission is refused, in a short line without the paths of `hidden` folders. The text of an unexpected error is not in it: it may show a
+    label."""
     text = str(error)
     if not isinstance(error, InputError):
         logger.debug("a submission is refused", exc_info=error)

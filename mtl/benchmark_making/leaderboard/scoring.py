@@ -12,7 +12,7 @@ from mtl.benchmark_making.leaderboard.submission import Entrant, read_prediction
 from mtl.data.dataset import describe_rows, row_sizes
 from mtl.data.examples import Example, read_examples
 from mtl.data.splits import read_split
-from mtl.runs.folder import recorded_groups, scored_rows
+from mtl.runs.rows import recorded_groups, scored_rows
 from mtl.stats.comparison import Sample, mean_over_tasks
 from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
 from mtl.submissions.data_rows import DataRows
@@ -45,6 +45,9 @@ class LabelledRows:
         return {groups.rows: resampled_scores(self.task, predictions[None], self.rows, groups)[0]}
 
 
+LabelledTasks = Mapping[str, LabelledRows]  # by task id
+
+
 def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, LabelledRows]:
     """The rows of the tasks with labels in the folder, by task id. `gold`: a data folder whose files of the split have the target column; a test file
     may also be called test.tsv. Raises InputError if no task has labels, and for files that cannot be read."""
@@ -63,8 +66,7 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, Labell
 
 
 def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, DataRows]:
-    """The rows of the tasks with a file of the split in the folder, by task id, without labels. Raises InputError if no task has such a file, and for
-    files that cannot be read."""
+    """The rows of the tasks with a file of the split in the folder, by task id. Raises InputError as `read_labelled_rows` does."""
     tasks = {}
     for task in suite.tasks.values():
         if (path := task.path(split, data_dir)) is not None and path.is_file():
@@ -87,13 +89,10 @@ class ScoredSubmission:
     name: str
     system: Entrant
     digest: str  # SHA-256 of its predictions, equal for submissions with the same ones in whatever form
-    # Its scores and what tests resample, by task id, and by AVERAGE if it has every averaged task that the labels are of.
-    samples: Mapping[str, Sample]
+    samples: Mapping[str, Sample]  # by task id, and by AVERAGE if it has every averaged task that the labels are of
 
 
-def score_submission(
-    folder: Path, system: Entrant, suite: Suite, split: str, tasks: Mapping[str, LabelledRows]
-) -> ScoredSubmission:
+def score_submission(folder: Path, system: Entrant, suite: Suite, split: str, tasks: LabelledTasks) -> ScoredSubmission:
     """A submission with its scores on the labelled rows. Raises InputError as `read_predictions`; it says nothing of labels."""
     predicted = read_predictions(folder, suite, split, {id: labelled.data for id, labelled in tasks.items()})
     samples = {id: tasks[id].sample(predictions) for id, predictions in predicted.items()}

@@ -1,7 +1,5 @@
-"""The site of a leaderboard: the board with intervals and ranks, the same as JSON, and a page for each system.
-
-All texts of submissions are shown as text. No file names a time at which it was made, so that the same submissions give the same bytes.
-"""
+"""The site of a leaderboard: the board with intervals and ranks, the same as JSON, and a page for each system. Texts of submissions are shown as
+text, and no file names a time at which it was made, so that the same submissions give the same bytes."""
 
 import html
 import json
@@ -11,26 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from mtl.base.wording import MISSING
-from mtl.benchmark_making.leaderboard.scoring import LabelledRows, ScoredSubmission
-from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family, cost_cell
+from mtl.benchmark_making.leaderboard.board import NOT_STATED, leaderboard, rounded
+from mtl.benchmark_making.leaderboard.scoring import LabelledTasks, ScoredSubmission
+from mtl.reports.board import Leaderboard
 from mtl.reports.document import document
 from mtl.reports.markdown import rank_text
 from mtl.reports.page import render_page, render_static
-from mtl.reports.pair_tests import pair_tests
-from mtl.stats.comparison import Sample, estimate
-from mtl.tasks.metrics import lowest_score, metric_named
-from mtl.tasks.scale import Scale
+from mtl.reports.rows import Row, cost_cell
 from mtl.tasks.suite import AVERAGE, Suite
-
-SYSTEMS_NOTE = (
-    "A system is what it answers: intervals and tests say how it would answer other rows of the same kind, not how it would be if it were "
-    "trained again. The variance over rows comes from bootstrap resamples of the rows, the same for all systems. Every pair of systems is "
-    "tested on every task and the average, with Holm's correction for all tests together. Systems that no test separates share their ranks; all "
-    "ranks hold at once with a probability of at least 95 %."
-)
-NOT_STATED = "not stated"
-
-Tasks = Mapping[str, LabelledRows]  # by id
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,87 +30,26 @@ class Entry:
 
 
 def site_files(
-    suite: Suite, tasks: Tasks, scored: Sequence[ScoredSubmission], split: str, refused: Mapping[str, str]
+    suite: Suite, tasks: LabelledTasks, scored: Sequence[ScoredSubmission], split: str, refused: Mapping[str, str]
 ) -> dict[str, str]:
     """The files of the site, by their path in it. `refused` says why a submission is not on the board, by its name."""
     by_name = sorted(scored, key=lambda submission: submission.name)
-    board = _board(suite, tasks, by_name, split)
-    entries = _best_first(board, by_name)
+    board = leaderboard(suite, tasks, by_name, split)
+    entries = _entries(board, by_name)
     pages = {f"systems/{entry.row.name}.html": _system_page(board, entry) for entry in entries}
     index = render_page(document([board], "", "", title=f"{suite.title} leaderboard"))
     content = json.dumps(_as_json(board, entries, refused), indent=1, ensure_ascii=False) + "\n"
     return {"index.html": index, "leaderboard.json": content, **pages}
 
 
-def _board(suite: Suite, tasks: Tasks, scored: Sequence[ScoredSubmission], split: str) -> Leaderboard:
-    """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
-    rows = by_family(_row(suite, submission, split) for submission in scored)
-    marks = [
-        f"{suite.shown.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
-        "A system without one of these has no average."
-    ]
-    if unlabelled := [id for id in suite.averaged if id not in tasks]:
-        marks.append(f"* AVG is without {', '.join(unlabelled)}, which have no labels here.")
-    columns = {AVERAGE: Column("AVG", "mean")}
-    for id, labelled in tasks.items():
-        if any(id in row.scores for row in rows):
-            task = labelled.task
-            columns[id] = Column(task.title, metric_named(task.metric).title, task.metric, id, id in suite.averaged)
-    title, scale, tests = f"{suite.title}, {split}", suite.shown, PairTests(ranks=pair_tests(rows).ranks)
-    facts = [SYSTEMS_NOTE]
-    return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, facts=facts, tests=tests, noun="system")
-
-
-def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
-    """The row of the board for a submission."""
-    system, samples = scored.system, scored.samples
-    lowest = {id: lowest_score(suite.tasks[id]) for id in samples if id != AVERAGE}
-    scores = {id: _score(suite.shown, samples[id], lowest[id]) for id in lowest}
-    means = {}
-    if average := samples.get(AVERAGE):
-        means[AVERAGE] = _score(suite.shown, average, suite.mean(lowest) or 0.0)
-    missing = suite.lacking(scores) if means else []
-    return Row(
-        name=scored.name,
-        label=system.title or scored.name,
-        family=system.family or NOT_STATED,
-        split=split,
-        scores=scores,
-        means=means,
-        missing=missing,
-        marks={AVERAGE: "*" if missing else ""},
-        reasons={AVERAGE: tuple(missing)},
-        cost={"parameters": system.parameters, "finetune_seconds": system.seconds},
-        samples=samples,
-        comparable=dict.fromkeys(samples, "labels"),
-        page=f"systems/{scored.name}.html",
-    )
-
-
-def _score(scale: Scale, sample: Sample, lowest: float) -> Score:
-    """A score × 100 and its interval, cut at 100 and at the lowest score × 100 of the metric, and rounded as the scale shows them."""
-
-    def rounded(score: float) -> float:
-        return _shown(scale, min(100.0, max(lowest, score))) * scale.divisor
-
-    value = rounded(float(sample.by_seed[0]))
-    low, high = estimate(sample).interval
-    return Score(value, value, value, (rounded(low), rounded(high)))
-
-
-def _shown(scale: Scale, score: float) -> float:
-    """A score × 100 on a scale, rounded."""
-    return round(scale.value(score), scale.decimals)
-
-
-def _best_first(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[Entry]:
+def _entries(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[Entry]:
     """The systems by their average, those without one last; equal ones by name."""
     by_name, entries = {submission.name: submission for submission in scored}, list[Entry]()
     for number, row in enumerate(board.rows):
         ranks = {column: by_row[number] for column, by_row in board.tests.ranks.items() if number in by_row}
-        submission = by_name[row.name]
-        same = [name for name, another in by_name.items() if another.digest == submission.digest]
-        entries.append(Entry(row, submission, ranks, [name for name in same if name != row.name]))
+        digests = ((name, submission.digest) for name, submission in by_name.items() if name != row.name)
+        alike = [name for name, digest in digests if digest == by_name[row.name].digest]
+        entries.append(Entry(row, by_name[row.name], ranks, alike))
     entries.sort(key=lambda entry: (-entry.row.average.median if entry.row.average else math.inf, entry.row.name))
     return entries
 
@@ -134,16 +59,10 @@ def _as_json(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str,
     systems = []
     for entry in entries:
         row, average = entry.row, entry.row.average
-        systems.append(
-            {
-                "name": row.name,
-                "title": row.label,
-                "scores": {id: _shown(board.scale, score.median) for id, score in row.scores.items()},
-                "average": None if average is None else _shown(board.scale, average.median),
-                "rank": entry.ranks.get(AVERAGE),
-                "same_predictions": entry.alike,
-            }
-        )
+        scores = {id: rounded(board.scale, score.median) for id, score in row.scores.items()}
+        mean = None if average is None else rounded(board.scale, average.median)
+        about = {"name": row.name, "title": row.label, "scores": scores, "average": mean}
+        systems.append({**about, "rank": entry.ranks.get(AVERAGE), "same_predictions": entry.alike})
     return {
         "suite": board.name,
         "split": entries[0].row.split if entries else None,

@@ -21,8 +21,7 @@ from mtl.tasks.suite import Suite
 ABOUT = "system.yaml"
 LONGEST = 300  # characters of a value in system.yaml, and of the reason for a refusal
 FOLDER_NAME = re.compile(r"[A-Za-z0-9_+-][A-Za-z0-9_.+-]{0,99}")
-# Files that may stand beside predictions.
-DOCUMENTS = re.compile(r"[^/]*\.(json|md|txt|yaml|yml)|(README|LICENSE)[^/]*", re.IGNORECASE)
+DOCUMENTS = re.compile(r"[^/]*\.(json|md|txt|yaml|yml)|(README|LICENSE)[^/]*", re.IGNORECASE)  # beside predictions
 
 
 @dataclass
@@ -44,8 +43,7 @@ def find_submissions(folder: Path) -> list[Path]:
 
 
 def read_entrant(folder: Path) -> Entrant:
-    """What system.yaml in the folder of a submission says; nothing if there is none. Raises InputError with the reason of a refusal: for the name of
-    its folder, for links in it, and for a bad system.yaml."""
+    """What system.yaml in the folder of a submission says; nothing if there is none. Raises InputError for a bad name, links and a bad file."""
     if folder.is_symlink() or not FOLDER_NAME.fullmatch(folder.name):
         raise InputError("must be a folder whose name has only letters, digits, '.', '_', '+' and '-'", path=folder)
     check_plain_folder(folder)
@@ -73,9 +71,8 @@ def _is_day(text: str) -> bool:
 
 
 def read_predictions(folder: Path, suite: Suite, split: str, tasks: Mapping[str, DataRows]) -> dict[str, np.ndarray]:
-    """The predictions in the folder of a submission for the rows of each task that it has, (rows,) by task id, in the order of `tasks`. Raises
-    InputError with the reason of a refusal: for files that are no predictions of the suite, for predictions that do not fit the rows, and for none of
-    these tasks. It says nothing of labels."""
+    """The predictions in the folder of a submission, (rows,) by task id, in the order of `tasks`. Raises InputError, without a word of labels, for
+    files that are no predictions of the suite, for predictions that do not fit the rows, and for none of these tasks."""
     archives = sorted(folder.glob("*.zip"))
     if len(archives) > 1:
         raise InputError(f"has {len(archives)} zips; one submission has one", path=folder)

@@ -26,26 +26,17 @@ class PairRows:
 
     A pair has the columns of both, and in the column similarity the share of the first text's units that the second text has. Units are byte pairs
     in lower case, learned from the texts of the step. Where both tables have a column of one name, that of the second row is called other_NAME.
-
-    Args:
-        texts: the columns of the first and of the second table that are compared.
-        groups: the columns of both tables that say which group a row is in, as the article of a summary.
-        scope: within (pairs of rows of one group) or across (of two groups).
-        same: a column of both tables, as split: only rows with the same value are compared.
-        order: most_similar or least_similar; which rows of the second table are taken for a row of the first. Across groups, only most_similar.
-        most: how many rows of the second table are taken for each row of the first; within groups, all by default.
-        at_least: the smallest similarity of a pair (τ).
-        one_per_groups: of all pairs of the same two groups, in either order, keep the most similar one.
     """
 
-    texts: list[str]
-    groups: list[str]
-    scope: Literal["within", "across"]
-    same: str | None = None
-    order: Literal["most_similar", "least_similar"] = "most_similar"
-    most: Annotated[int, AT_LEAST_ONE] | None = None
-    at_least: float = 0.0
-    one_per_groups: bool = False
+    texts: list[str]  # the columns of the first and of the second table that are compared
+    groups: list[str]  # the columns of both tables that say which group a row is in, as the article of a summary
+    scope: Literal["within", "across"]  # within (pairs of rows of one group) or across (of two groups)
+    same: str | None = None  # a column of both tables, as split: only rows with the same value are compared
+    order: Literal["most_similar", "least_similar"] = "most_similar"  # of the rows of the second table, which are
+    # taken for a row of the first; across groups, only most_similar
+    most: Annotated[int, AT_LEAST_ONE] | None = None  # pairs per row of the first table; within groups, all by default
+    at_least: float = 0.0  # the smallest similarity of a pair (τ)
+    one_per_groups: bool = False  # of all pairs of the same two groups, in either order, keep the most similar one
 
     def check(self) -> None:
         for name in ("texts", "groups"):
@@ -83,12 +74,8 @@ class PairRows:
         return Table(first.name, names, rows)
 
     def _search(self, work: Work, tables: tuple[Table, Table], same: Numbers, groups: Numbers) -> Pairs:
-        """The pairs, by the numbers of their rows. Raises InputError for too many.
-
-        Args:
-            same: the numbers of the values of `same` in the rows of each table, int64 (rows,).
-            groups: likewise of the rows' groups, which are of rows with one value of `same`.
-        """
+        """The pairs, by the numbers of their rows. `same` and `groups` have the numbers of the values of `same` and of the groups in the rows of each
+        table, int64 (rows,); a group is of rows with one value of `same`. Raises InputError for too many."""
         lefts, rights = (table.texts(column) for table, column in zip(tables, self.texts, strict=True))
         is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
         title, width = f"step {work.number}, pairs", tables[0].width + tables[1].width + 1
@@ -128,13 +115,9 @@ def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
 
 @dataclass
 class Similarity:
-    """Compute the similarity of two texts of each row, as of a question and a possible answer, into the column similarity.
+    """Compute the similarity of two texts of each row, as of a question and a possible answer, into the column similarity."""
 
-    Args:
-        columns: the columns of the first and of the second text.
-    """
-
-    columns: list[str]
+    columns: list[str]  # the columns of the first and of the second text
 
     def check(self) -> None:
         if len(self.columns) != 2:
@@ -153,16 +136,11 @@ class Cut:
     """Cut each text to its run of at most ten sentences that is most similar to another text of the row, after the penalty for each sentence.
 
     The similarity is the share of the other text's units that the run has. Of equally similar runs, it is the first of the shortest.
-
-    Args:
-        column: the column of texts that are cut.
-        like: the column of the texts that they are compared with.
-        penalty: the similarity is divided by it once for each sentence of the run (KLEJ, section 3.5: 1.2).
     """
 
-    column: str
-    like: str
-    penalty: Annotated[float, Meta(ge=1, le=10)] = 1.2
+    column: str  # the column of texts that are cut
+    like: str  # the column of the texts that they are compared with
+    penalty: Annotated[float, Meta(ge=1, le=10)] = 1.2  # divides the similarity once per sentence (KLEJ, section 3.5)
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "column", self.column, lists=False)

@@ -1,6 +1,6 @@
 """Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -8,69 +8,32 @@ from typing import Any, Literal
 from mtl.base.errors import InputError
 from mtl.base.names import advice
 from mtl.base.typed import typed
-from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.make import pairs, splitting, steps
-from mtl.benchmark_making.make.table import TOKENS, Origin, SourceRow, Table, Values
-from mtl.data.records import column_names, read_records
+from mtl.benchmark_making.make import columns, pairs, rows, splitting
+from mtl.benchmark_making.make.sources import RecipeSource
 from mtl.tasks.suite import Suite, suite_from
-from mtl.tasks.task import PART, SPLITS, Layout, Reading
+from mtl.tasks.task import SPLITS
 
-# The steps by name, in the order of docs/how-to/making-tasks.md.
-STEPS: dict[str, type[Any]] = {
-    "keep": steps.Keep,
-    "duplicates": steps.Duplicates,
-    "sample": steps.SampleRows,
-    "top": steps.Top,
-    "explode": steps.Explode,
-    "stack": steps.Stack,
-    "shuffle": steps.Shuffle,
-    "entities": steps.Entities,
-    "only_item": steps.OnlyItem,
-    "map": steps.Map,
-    "set": steps.Set,
-    "number": steps.Number,
+STEPS: dict[str, type[Any]] = {  # by name, in the order of docs/how-to/making-tasks.md
+    "keep": rows.Keep,
+    "duplicates": rows.Duplicates,
+    "sample": rows.SampleRows,
+    "top": rows.Top,
+    "explode": rows.Explode,
+    "stack": rows.Stack,
+    "shuffle": rows.Shuffle,
+    "entities": columns.Entities,
+    "only_item": columns.OnlyItem,
+    "map": columns.Map,
+    "set": columns.Set,
+    "number": columns.Number,
     "pairs": pairs.PairRows,
     "similarity": pairs.Similarity,
     "cut": pairs.Cut,
     "split": splitting.SplitRows,
 }
 
-# How many tables a step takes, for steps that do not take one; None: two or more.
-TABLES = {"stack": None, "pairs": 2}
-
-TEXT = "text"  # the column of a sentence's text, in a file of tokens
-
-
-@dataclass
-class RecipeSource:
-    """A data file that a recipe reads."""
-
-    file: str  # its path below the data folder
-    header: list[str] | None = None  # the columns of a file without a header line, or of a file of tokens
-    reading: Reading | None = None  # how the file is read, where its name does not say so, as in a suite file
-
-    def check(self) -> None:
-        """Raise InputError for a path outside the data folder."""
-        if not is_inside(self.file):
-            raise InputError("must be a path below the data folder, without '..'", key="file", value=self.file)
-        if self.reading is not None and (problem := self.reading.problem):
-            raise InputError(problem, key="reading")
-
-    def read(self, name: str, data_dir: Path) -> Table:
-        """The rows of the source with all of its columns, those of lists included, as a table with this name. A row may lack values. A sentence of a
-        file of tokens whose text no comment says has its tokens with spaces between them as its text. Raises InputError as
-        `mtl.data.records.read_records` does, and for a link that leads out of the data folder."""
-        file, _, part = self.file.partition(PART)
-        path, layout = inside(data_dir, file), Layout(self.header, self.reading or Reading(), part or None)
-        columns = column_names(path, layout)
-        rows = []
-        for record in read_records(path, [], columns, layout):
-            values: Values = dict(zip(columns, record.values, strict=True))
-            if isinstance(tokens := values.get(TOKENS), list) and values.get(TEXT) is None:
-                values = {**values, TEXT: " ".join(tokens)}
-            rows.append(SourceRow(values, (Origin(self.file, record.line),)))
-        return Table(name, list(dict.fromkeys([*([TEXT] if TOKENS in columns else []), *columns])), rows)
+TABLES = {"stack": None, "pairs": 2}  # how many a step takes, where it does not take one; None: two or more
 
 
 @dataclass
@@ -104,8 +67,7 @@ class TaskFiles:
     """What the files of a task hold, and in which format."""
 
     table: str  # its rows; their column `split` says which file each of them is in
-    # By column of the file, the table's column; default: those that the task names, under the same names.
-    columns: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)  # by column, the table's; default: those that the task names
     format: Literal["csv", "jsonl", "tsv"] = "tsv"  # the bytes of a parquet file depend on the version of pyarrow
 
 
@@ -138,24 +100,15 @@ def load_recipe(path: Path) -> TaskRecipe:
         keys = typed(RecipeKeys, raw)
         if not keys.sources or not keys.tasks:
             raise InputError("must name at least one", key="sources" if not keys.sources else "tasks")
-        makers = {name: f"sources.{name}" for name in keys.sources}  # by table, the key of what makes it
-        unread = set(makers)  # tables that nothing has read so far
+        tables = list(keys.sources)  # that there are so far
+        last = tables[0] if len(tables) == 1 else None  # the table of the step before
         uses: list[StepUse] = []
-        last = next(iter(makers)) if len(makers) == 1 else None  # the table of the step before
         for number, step in enumerate(keys.steps, start=1):
-            use = _read_step(number, dict(_section(step, f"steps.{number}")), list(makers), last)
+            use = _read_step(number, dict(_section(step, f"steps.{number}")), tables, last)
             uses.append(use)
-            last, key = use.into, f"steps.{number}.{use.name}"
-            unread -= set(use.tables)
-            if last in unread:
-                raise InputError(f"replaces table {last!r}, which nothing has read", key=key)
-            makers[last] = key
-            unread.add(last)
-        written = {id: _take_files(id, task, makers, last) for id, task in keys.tasks.items()}
-        unread -= {files.table for files in written.values()}
-        if unread:
-            name = min(unread)
-            raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=makers[name])
+            tables, last = list(dict.fromkeys([*tables, use.into])), use.into
+        written = {id: _take_files(id, task, tables, last) for id, task in keys.tasks.items()}
+        _check_all_read(keys.sources, uses, written)
     except InputError as error:
         raise error.located(path=path) from None
     recipe = TaskRecipe(path, keys, uses, written)
@@ -171,14 +124,8 @@ def _section(content: Any, key: str) -> dict[str, Any]:
 
 
 def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | None) -> StepUse:
-    """A step of the recipe, with its options checked. Raises InputError.
-
-    Args:
-        number: the position of the step in the recipe, from 1.
-        keys: those of the step; what is left of them are its options.
-        known: the names of the tables that there are before it.
-        last: the table that it takes if it names none; None if there are several.
-    """
+    """The step at this position of a recipe, from 1, out of its keys. It takes one of the `known` tables: the `last` one if it names none. Raises
+    InputError."""
     name = str(keys.pop("step", None))
     if name not in STEPS:
         raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")
@@ -210,3 +157,19 @@ def _take_files(id: str, keys: dict[str, Any], tables: Collection[str], last: st
     if files.table not in tables:
         raise InputError(f"no table {files.table!r}; there are {', '.join(tables)}", key=f"{section}.data.table")
     return files
+
+
+def _check_all_read(sources: Collection[str], uses: Sequence[StepUse], written: Mapping[str, TaskFiles]) -> None:
+    """Raise InputError for a table that nothing reads before another one takes its name, or at all."""
+    unread = {name: f"sources.{name}" for name in sources}  # by table, the key of what makes it
+    for use in uses:
+        key = f"steps.{use.number}.{use.name}"
+        unread = {name: maker for name, maker in unread.items() if name not in use.tables}
+        if use.into in unread:
+            raise InputError(f"replaces table {use.into!r}, which nothing has read", key=key)
+        unread[use.into] = key
+    for files in written.values():
+        unread.pop(files.table, None)
+    if unread:
+        name = min(unread)
+        raise InputError(f"makes table {name!r}, which nothing reads; use it, or leave this out", key=unread[name])

@@ -24,17 +24,12 @@ class SplitRows:
 
     Groups of rows with common keys are assigned one by one, the largest first, each to the split where it brings the numbers of rows,
     in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic).
-
-    Args:
-        shares: by split, its share of the rows; the sum is at most 1, and the rest is dropped.
-        keys: columns of texts or of lists. Rows that share a value of any of these columns are in the same split. It does not matter
-            in which of the columns the value is. A row without a value, or with an empty text, shares none.
-        stratify: a column whose values have the same shares in all splits, as far as the keys allow.
     """
 
-    shares: dict[str, float]
-    keys: list[str] = field(default_factory=list)
-    stratify: str | None = None
+    shares: dict[str, float]  # by split, its share of the rows; the sum is at most 1, and the rest is dropped
+    keys: list[str] = field(default_factory=list)  # columns of texts or lists: rows that share a value of any of
+    # them, whichever it is in, are in the same split; a row without a value, or with an empty text, shares none
+    stratify: str | None = None  # a column whose values have the same shares in all splits, as far as the keys allow
 
     def check(self) -> None:
         shares = self.shares.values()
@@ -43,11 +38,11 @@ class SplitRows:
             raise InputError(f"must be shares of {', '.join(SPLITS)}, {wanted}", key="shares")
 
     def run(self, work: Work, table: Table) -> Table:
-        keys, strata = self.keys, [""] * len(table.rows)
-        if keys:
+        if keys := self.keys:
             work.check_columns(table, "keys", *keys)
         if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
             raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
+        strata = [""] * len(table.rows)
         if self.stratify is not None:
             work.check_columns(table, "stratify", self.stratify, lists=False)
             strata = table.texts(self.stratify)
@@ -63,13 +58,7 @@ class SplitRows:
             raise work.error(problem, "keys" if keys else None)
         work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
         work.facts |= {"groups": len(groups), "largest_group": largest}
-        for name, rows in asked.items():
-            if abs(reached[name] - rows) > MOST_OFF * rows:
-                logger.warning(
-                    "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
-                    " divide texts before they are paired (pairs with same: split)",
-                    *(work.number, name, reached[name], rows, len(groups), largest),
-                )
+        _warn_of_sizes(work)
         reasons = ["beyond the rows asked for" if name == REST else None for name in splits]
         divided = [row.with_values(**{SPLIT: name}) for row, name in zip(table.rows, splits, strict=True)]
         return table.with_rows(work.chosen(divided, reasons), SPLIT)
@@ -82,6 +71,18 @@ class SplitRows:
         if few := [name for name, rows in asked.items() if rows == 0]:
             raise work.error(f"{total} rows are too few for this share", f"shares.{few[0]}")
         return asked | ({REST: total - ends[-1]} if total > ends[-1] else {})
+
+
+def _warn_of_sizes(work: Work) -> None:
+    """Log which splits have far fewer or more rows than were asked for, by what the step has noted."""
+    facts = work.facts
+    for name, rows in facts["asked"].items():
+        if abs(facts["reached"][name] - rows) > MOST_OFF * rows:
+            logger.warning(
+                "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
+                " divide texts before they are paired (pairs with same: split)",
+                *(work.number, name, facts["reached"][name], rows, facts["groups"], facts["largest_group"]),
+            )
 
 
 def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Tables of rows that know where they come from, and what a step may do beside returning a table."""
+"""Tables of rows that know where they come from, and what steps have in common: their work beside the table, and ranges as options."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -16,6 +16,7 @@ SPLIT = "split"  # the column that says which split a row is in
 TOKENS, TAGS = f"tokens{LIST}", f"tags{LIST}"  # the columns of the sentences of a token file
 
 Values = dict[str, Value | None]
+Range = list[float | None]  # the smallest and the largest number; null: no limit
 
 
 class Origin(NamedTuple):
@@ -30,10 +31,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """The values of a row by column, and the rows of sources that it is made of: one, or two for a pair.
-
-    Values are shared between rows and never changed in place.
-    """
+    """The values of a row by column, which are never changed in place, and the rows of sources that it is made of: one, or two for a pair."""
 
     values: Values
     origins: tuple[Origin, ...]
@@ -122,8 +120,7 @@ class Work:
         self.dropped.append(Dropped(row, reason))
 
     def added_with(self, rows: int, values: int, option: str | None = None, before: int = 0) -> int:
-        """What `added` becomes if the step makes so many rows, each of so many values, where it took `before` values. Raises InputError for too many;
-        `option` is the one that asks for them."""
+        """What `added` becomes if the step makes so many rows, each of so many values, of `before` values. Raises InputError for too many."""
         added = self.added + max(0, rows * values - before)
         if added > MOST_VALUES:
             most = f"all steps may add {MOST_VALUES:,} values to those of the sources: ask for fewer rows or columns"
@@ -137,8 +134,7 @@ class Work:
         return [row for row, reason in judged if reason is None]
 
     def shuffled(self, numbers: Iterable[int]) -> list[int]:
-        """These numbers in an order that depends on nothing but the recipe's seed and the step's place in the recipe. It is the order of hashes,
-        which every version of every library computes alike."""
+        """These numbers in an order that depends on the recipe's seed and the step's place alone: that of hashes, computed alike everywhere."""
         return sorted(numbers, key=lambda n: hashlib.sha256(f"{self.seed} {self.number} {n}".encode()).digest())
 
     def error(self, message: str, option: str | None = None) -> InputError:
@@ -156,3 +152,18 @@ class Work:
                 raise self.error(f"table {table.name} has no column {column!r}; it has {known}", option)
             if column.endswith(LIST) and not lists:
                 raise self.error(f"{column!r} is a column of lists; name one of texts or numbers", option)
+
+
+def check_range(name: str, ends: Range | None) -> None:
+    """Raise InputError unless this is a lower and an upper end, either of which may be null."""
+    if ends is None:
+        return
+    numbers = [end for end in ends if end is not None]
+    if len(ends) != 2 or numbers != sorted(numbers):
+        raise InputError("must be the smallest and the largest, as in [3, 50] or [3, null]", key=name, value=ends)
+
+
+def is_within(value: float, ends: Range | None) -> bool:
+    """Whether a number lies between two ends, either of which may be null."""
+    low, high = ends or (None, None)
+    return (low is None or value >= low) and (high is None or value <= high)

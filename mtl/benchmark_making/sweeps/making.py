@@ -19,20 +19,12 @@ MakeTogether = Callable[[Sequence[Job]], Any]
 def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Callable[[], Any]) -> list[str]:
     """Make the runs that are not finished, rung after rung and then the run of the choice if the file has one, then the report.
 
-    Finished runs are checked first, so that a run whose data has changed is found before hours of training. Where a choice is made, a run that
-    diverges is not chosen, which is no error.
+    Finished runs are checked first, so that a run whose data has changed is found before hours of training. `make` makes one run after another;
+    `make_together` makes all at once if their seeds run in processes of their own (`Config.runs_apart`). `report` is called if any run is finished.
+    Where a choice is made, a run that diverges is not chosen, which is no error.
 
-    Args:
-        make: makes one run. Runs are made one after another, unless their seeds run in processes of their own (`Config.runs_apart`).
-        make_together: makes all runs at once, if their seeds run in processes of their own.
-        report: is called at the end, if any run is finished.
-
-    Returns:
-        The names of the runs that other processes are making, and which are left to them.
-
-    Raises:
-        InputError, DivergedError: as a run does. The error of a finished run is raised at once, that of another run after all runs
-            have ended and the report is written.
+    Returns the names of the runs that other processes are making, and which are left to them. Raises InputError and DivergedError as a run does: that
+    of a finished run at once, that of another run after all runs have ended and the report is written.
     """
     busy = list[str]()
     try:

@@ -9,7 +9,7 @@ from mtl.base.locks import running_holder
 from mtl.base.untrusted import read_json
 from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING, pretrain_folder
-from mtl.runs.summary import SeedScores
+from mtl.runs.records import SeedScores
 
 DONE = "done.json"  # the record of a stage that is finished
 

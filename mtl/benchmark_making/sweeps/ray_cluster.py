@@ -5,10 +5,8 @@ import os
 import re
 import socket
 import sys
-import time
-import uuid
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,13 +16,11 @@ from mtl.base.errors import InputError, UserError
 from mtl.base.extras import check_installed
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import standard_streams
-from mtl.base.version import VERSION
-from mtl.base.wording import format_bytes
+from mtl.benchmark_making.sweeps.ray_nodes import Nodes, error_line, wanted
 from mtl.jobs.engines import Done, Needs, Unit, ready, result_or_error
 
 RETRIES = 3  # of a unit whose process or node is lost
 IN_FLIGHT = 2  # items that a worker has at once, so that it never waits for the next one
-PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
 CONNECT_TIMEOUT = 10.0  # seconds within which the cluster's address must answer
 LOOK_EVERY = 30.0  # seconds between two looks whether any node is left
 ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
@@ -39,8 +35,8 @@ ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
 class RayCluster:
     """`mtl.jobs.engines.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
 
-    A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors
-    and runs must be in a file system that all nodes share, under the same paths.
+    A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors and runs
+    must be in a file system that all nodes share, under the same paths.
     """
 
     def __init__(self) -> None:
@@ -83,8 +79,7 @@ class RayCluster:
         actors, waiting = list[Any](), deque[Any]()
         with self._connected([maker]) as nodes:
             try:
-                room = sum(self._room(maker.needs, node) for node in nodes)
-                if room < workers:
+                if (room := nodes.room(maker.needs)) < workers:
                     raise InputError(f"{workers} workers do not fit into the cluster, which has room for {room}")
                 retries = {"max_restarts": RETRIES, "max_task_retries": RETRIES}
                 remote = self.ray.remote(scheduling_strategy="SPREAD", **retries, **self._options(maker.needs))
@@ -101,9 +96,8 @@ class RayCluster:
                         self.ray.kill(worker)
 
     @contextmanager
-    def _connected(self, units: Sequence[Unit]) -> Iterator[list[Any]]:
-        """The nodes of the cluster, to which a connection exists within the block. Raises InputError if there is no cluster, or if its nodes do not
-        have what the units need."""
+    def _connected(self, units: Sequence[Unit]) -> Iterator[Nodes]:
+        """The nodes of the cluster, connected within the block. Raises InputError for no cluster, or for one that lacks what units need."""
         is_new = not self.ray.is_initialized()
         if is_new:
             address = os.environ.get("RAY_ADDRESS", "")
@@ -112,12 +106,13 @@ class RayCluster:
                 self.ray.init(log_to_driver=True, logging_level="warning", configure_logging=True)
             except (OSError, OverflowError, RuntimeError, ValueError) as error:
                 where = f"RAY_ADDRESS={address}: " if address else ""
-                raise InputError(f"engine=ray: {where}cannot be had: {_line(error)}") from None
+                raise InputError(f"engine=ray: {where}cannot be had: {error_line(error)}") from None
         try:
-            nodes = [node for node in self.ray.nodes() if node["Alive"]]
-            self._check_needs(units, nodes)
+            nodes = Nodes(self.ray)
+            for unit in units:
+                nodes.check_needs(unit)
             for folder in sorted({unit.folder for unit in units if unit.folder is not None}):
-                self._check_folder(folder, nodes)
+                nodes.check_folder(folder)
             yield nodes
         finally:
             if is_new:
@@ -128,21 +123,10 @@ class RayCluster:
         options = {"max_calls": 1, "max_retries": RETRIES, "scheduling_strategy": "SPREAD", **self._options(unit.needs)}
         return self.ray.remote(**options)(_execute).options(name=unit.name).remote(unit)
 
-    def _wanted(self, needs: Needs) -> dict[str, float]:
-        """What a unit takes of a node's resources, by Ray's name."""
-        # A whole GPU if the unit asks for no share, and if the cluster has any.
-        gpu = float("GPU" in self.ray.cluster_resources()) if needs.gpu is None else needs.gpu
-        return {"CPU": needs.threads or 1, "GPU": gpu, "memory": needs.memory or 0}
-
-    def _room(self, needs: Needs, node: Mapping[str, Any]) -> int:
-        """How many units with these needs a node has room for at once."""
-        wanted = {name: size for name, size in self._wanted(needs).items() if size}
-        return int(min(node["Resources"].get(name, 0) // size for name, size in wanted.items()))
-
     def _options(self, needs: Needs) -> dict[str, Any]:
         """What a unit takes of a node's resources, as options of Ray."""
-        wanted = self._wanted(needs)
-        return {"num_cpus": wanted["CPU"], "num_gpus": wanted["GPU"], "memory": needs.memory}
+        sizes = wanted(self.ray, needs)
+        return {"num_cpus": sizes["CPU"], "num_gpus": sizes["GPU"], "memory": needs.memory}
 
     def _next_ended(self, running: list[Any]) -> Any:
         """The first of these references whose unit ends. Raises InputError if no node is left, where Ray would wait for ever."""
@@ -162,47 +146,9 @@ class RayCluster:
                 raise error.cause from None
             raise
         except errors.RayError as error:
-            problem = f"its process or the cluster was lost: {_line(error)}; if memory ran out, set resources.memory="
-            raise InputError(f"engine=ray: {name}: {problem}; run the same command again to continue") from None
-
-    def _check_needs(self, units: Sequence[Unit], nodes: Sequence[Any]) -> None:
-        """Raise InputError if no node has what a unit needs."""
-        for unit in units:
-            wanted = self._wanted(unit.needs)
-            if not any(all(node["Resources"].get(name, 0) >= size for name, size in wanted.items()) for node in nodes):
-                asked = [f"{size:g} {name}" for name, size in wanted.items() if size and name != "memory"]
-                asked += [f"{format_bytes(unit.needs.memory)} of memory"] if unit.needs.memory else []
-                problem = f"no node of the cluster has what it asks for ({', '.join(asked)})"
-                raise InputError(f"{unit.name}: {problem}; see trainer.threads and resources")
-
-    def _check_folder(self, folder: Path, nodes: Sequence[Any]) -> None:
-        """Let each node read a file that this process writes into the folder. Raise InputError if one does not, or has other versions."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".probe-{uuid.uuid4().hex}"
-        probe.write_text(probe.name, encoding="utf-8")
-        try:
-            describe = self.ray.remote(max_calls=1, num_cpus=0)(_describe)
-            hosts = {}  # by Ray's reference to a node's answer
-            for node in nodes:
-                strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-                hosts[describe.options(scheduling_strategy=strategy).remote(str(probe))] = node["NodeManagerHostname"]
-            answered, silent = self.ray.wait(list(hosts), num_returns=len(hosts), timeout=PROBE_TIMEOUT)
-            if silent:
-                raise InputError(f"node {hosts[silent[0]]}: does not answer; see `ray status`")
-            here = _describe(str(probe))
-            for reference in answered:
-                try:
-                    remote = self.ray.get(reference)
-                except (self.ray.exceptions.TaskUnschedulableError, self.ray.exceptions.NodeDiedError):
-                    continue  # Ray lists a lost node for some seconds; it gets no unit
-                except self.ray.exceptions.RayError as error:
-                    raise InputError(f"node {hosts[reference]}: cannot run mtl: {_line(error)}") from None
-                if remote != here:
-                    raise InputError(node_difference(hosts[reference], folder, here, remote))
-        finally:
-            probe.unlink(missing_ok=True)
+            lost = f"its process or the cluster was lost: {error_line(error)}"
+            remedy = "if memory ran out, set resources.memory=; run the same command again to continue"
+            raise InputError(f"engine=ray: {name}: {lost}; {remedy}") from None
 
 
 def starts_cluster() -> bool:
@@ -213,33 +159,10 @@ def starts_cluster() -> bool:
 
 
 def check_listens(address: str) -> None:
-    """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
-    (auto, local, ray://…) are Ray's to check."""
+    """Raise OSError if nothing listens at an address HOST:PORT, where Ray would log for minutes. Ray checks other forms (auto, ray://…)."""
     if match := re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address):
         host, port = match.groups()
         socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT).close()
-
-
-def _describe(probe: str) -> dict[str, str | None]:
-    """What a node has: the content of a file in the folder of the results, and versions."""
-    import torch
-
-    file = Path(probe)
-    for _ in range(10):  # a network file system may show a new file late
-        if file.exists():
-            break
-        time.sleep(0.5)
-    content = file.read_text(encoding="utf-8") if file.exists() else None
-    return {"folder": content, "mtl": VERSION, "torch": torch.__version__}
-
-
-def node_difference(node: str, folder: Path, here: dict[str, str | None], remote: dict[str, str | None]) -> str:
-    """What a node lacks that this machine has, and what to do. `here` and `remote` are what `_describe` says on each."""
-    if remote["folder"] != here["folder"]:
-        return f"node {node}: does not see {folder}; results, data and caches must be in a file system that all nodes share"
-    name = next(name for name in here if here[name] != remote[name])
-    what = f"has {name} {remote[name]}, and this machine {here[name]}"
-    return f"node {node}: {what}; install the same versions on all nodes"
 
 
 class _Worker:
@@ -261,8 +184,3 @@ def _execute(unit: Unit) -> Any:
     with standard_streams():
         log_to_standard_error()
         return unit.call(*unit.arguments)
-
-
-def _line(error: BaseException) -> str:
-    """An error as one line, which may be cut."""
-    return (" ".join(str(error).split()) or type(error).__name__)[:300]

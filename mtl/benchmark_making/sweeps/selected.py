@@ -12,9 +12,11 @@ from mtl.base.files import sha256
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import inside, read_json
 from mtl.data.examples import read_predicted
-from mtl.methods.method import BuildRequest, Method, MethodKind, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.methods.method_kind import MethodKind
 from mtl.runs.folder import RunFolder
-from mtl.runs.summary import SeedScores, common_facts, joint_cost, read_summary
+from mtl.runs.records import SeedScores, read_summary
+from mtl.runs.summary import common_facts, joint_cost
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

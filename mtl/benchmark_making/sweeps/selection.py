@@ -25,7 +25,7 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.sweeps.selected import SETTINGS
 from mtl.jobs.job import Job, load_job
 from mtl.runs.folder import LOCK
-from mtl.runs.summary import SeedScores, dev_score
+from mtl.runs.records import SeedScores, dev_score
 
 METHOD = "selected"
 # What the runs to choose from must have in common: the rows that train, choose and score, and the seeds.
@@ -63,8 +63,7 @@ class Search:
     select: Select
     runs: list[Job]  # with all of their seeds
     folder: Path  # of the result
-    # By task id, the runs that are left to choose from; when all `rungs` are made, the best one.
-    candidates: dict[str, list[Job]] = field(init=False)
+    candidates: dict[str, list[Job]] = field(init=False)  # by task, the runs left; when all `rungs` are made, the best
     settings: int = field(init=False)  # the most runs that a task has to choose from at first
 
     def __post_init__(self) -> None:

@@ -1,36 +1,30 @@
 """The file of a sweep: the runs that it lists, each with its name and its folder, and how to choose among them."""
 
 import itertools
-import json
 import logging
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.settings.layers import find_yaml, flatten, flatten_config, shipped
-from mtl.base.settings.schema import INDIFFERENT, PAPER, names_code
+from mtl.base.settings.layers import find_yaml, flatten, shipped
+from mtl.base.settings.schema import names_code
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.benchmark_making.sweeps.run_entry import EACH, RunEntry, is_idle
 from mtl.benchmark_making.sweeps.selected import SETTINGS
 from mtl.benchmark_making.sweeps.selection import Search, Select, read_select
 from mtl.data.fetching.fetch import awaits_generation
-from mtl.data.splits import check_present, has_files
-from mtl.jobs.job import Job, load_job, load_run
+from mtl.data.splits import check_present
+from mtl.jobs.job import Job
 from mtl.methods import METHODS
 
 logger = logging.getLogger("mtl")
 
 SECTIONS = ("title", "settings", "grid", "runs", "select")
-# Keys that determine the name of the folder of a run without other settings.
-BASE_KEYS = ("suite", "data_dir", "method", "embeddings", "variant", "architecture", "preset")
-# Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
-UNNAMED = {*BASE_KEYS, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
 MOST_RUNS = 100_000  # of a grid
-LONGEST_NAME = 200  # bytes; file systems take 255
-EACH = "each"  # the value of tasks: in a sweep file that makes a run for each task
 
 
 @dataclass(frozen=True)
@@ -57,69 +51,10 @@ class Sweep:
         return list(runs.values())
 
 
-@dataclass(frozen=True)
-class RunEntry:
-    """A run of a sweep file, or with `tasks: each` a run for each task."""
-
-    label: str | None  # its name, if the file gives one
-    naming: Sequence[str]  # the keys that its name is made from otherwise: those that the file sets for this run alone
-    settings: Mapping[str, Any]  # by dotted keys
-
-    def run(self, within: str) -> Job:
-        """The run, in a folder `within` that of the suite. Raises InputError."""
-        if "run_dir" in self.settings:
-            raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
-
-        def with_name(job: Job) -> Job:
-            """The job with its name, and with the folder of this name."""
-            name = self.label or self._name(job)
-            if len(name.encode()) > LONGEST_NAME:
-                raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
-            folder = job.folder.path.parent / within / name
-            return replace(job, config=replace(job.config, run_dir=str(folder)), name=name)
-
-        run = with_name(load_run(self.settings, with_name))
-        if not is_idle(run):
-            _ = run.run_tasks  # raises InputError for tasks that the method does not answer
-        return run
-
-    def runs_by_task(self, within: str) -> list[Job]:
-        """A run for each trained task and those that its head answers; one run if the method has no task."""
-        settings = {key: value for key, value in self.settings.items() if key != "tasks" or value != EACH}
-        run_on_all = replace(self, settings=settings).run(within)
-        if is_idle(run_on_all):
-            return [run_on_all]
-        answered: dict[str, list[str]] = {task.id: [] for task in run_on_all.run_tasks if task.answered_by is None}
-        for task in run_on_all.run_tasks:
-            answered[task.answered_by or task.id].append(task.id)
-        naming = [*(key for key in self.naming if key != "tasks"), "tasks"]
-        runs = []
-        for id, tasks in answered.items():
-            label = None if self.label is None else f"{self.label}-{id}"
-            runs.append(RunEntry(label, naming, {**settings, "tasks": tasks}).run(within))
-        return runs
-
-    def _name(self, job: Job) -> str:
-        """The name of a run without a label: that of the method's folder, and the settings of this run that change its configuration. It does not
-        depend on the other runs, so that a run keeps its name when others are added to the file."""
-        preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
-        base_settings = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
-        base, flat = flatten_config(load_job({**preset, **base_settings}).config), flatten_config(job.config)
-        changed = [key for key in self.naming if key not in UNNAMED and flat[key] != base.get(key)]
-        return ",".join([job.folder.path.name, *(f"{key}={_as_name(flat[key])}" for key in changed)])
-
-
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
-    """The sweep of the file with this name or path.
-
-    Args:
-        overrides: settings for every run, which replace those of the file.
-        only: the names of the runs to choose; empty: all.
-
-    Raises:
-        InputError: for every error that can be found before the first run starts: bad settings, runs with the same
-            name, missing data or vectors, folders with another configuration.
-    """
+    """The sweep of the file with this name or path, of all its runs or of those that `only` names. `overrides` are settings for every run, which
+    replace those of the file. Raises InputError for every error that can be found before the first run starts: bad settings, runs with the same
+    name, missing data or vectors, folders with another configuration."""
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
     title, entries, select = _read_sweep_file(path)
     if select is not None and only:
@@ -136,48 +71,41 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
     return Sweep(title, path, chosen, search)
 
 
-def _check_together(path: Path, runs: Sequence[Job]) -> None:
-    """Raise InputError for no run, for runs that would share a folder, and for other settings of what the whole sweep has one of."""
-    if not runs:
-        raise InputError("the suite has no task for any of its runs", path=path)
-    numbers: dict[str, int] = {}  # by folder, of its first run
-    for number, run in enumerate(runs, 1):
-        # Some file systems do not distinguish upper and lower case.
-        if (first := numbers.setdefault(str(run.folder.path).casefold(), number)) != number:
-            shared = f"runs {first} and {number} would share the folder {run.folder.path}; give one another name"
-            raise InputError(shared, path=path)
-    for key in ("runs_dir", "engine", "seeds_in_parallel"):
-        if len({getattr(run.config, key) for run in runs}) > 1:
-            raise InputError(f"{key} must be the same for all runs", path=path)
-
-
 def _read_sweep_file(path: Path) -> tuple[str, list[RunEntry], Select | None]:
     """The title of a sweep file, its runs, and how to choose among them. Raises InputError."""
     content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
         raise InputError(f"unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}", path=path)
     shared = _settings(path, "settings", content.get("settings"))
-    grid = _settings(path, "grid", content.get("grid"))
+    entries = [*_grid_runs(path, content.get("grid"), shared), *_listed_runs(path, content.get("runs") or [], shared)]
+    if not entries:
+        raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
+    return str(content.get("title") or path.stem), entries, read_select(content, path)
+
+
+def _grid_runs(path: Path, section: Any, shared: Mapping[str, Any]) -> Iterator[RunEntry]:
+    """A run for each combination of the values of the section `grid`, beside the settings that all runs share."""
+    grid = _settings(path, "grid", section)
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise InputError(f"{key}={values}: must be a list of values", path=path, key="grid")
     if (number := math.prod(map(len, grid.values()))) > MOST_RUNS:
         raise InputError(f"has {number:,} runs; a sweep takes at most {MOST_RUNS:,}", path=path, key="grid")
-    listed_runs = content.get("runs") or []
-    if not isinstance(listed_runs, list):
+    for values in itertools.product(*grid.values()) if grid else ():
+        yield RunEntry(None, [*grid], {**shared, **dict(zip(grid, values, strict=True))})
+
+
+def _listed_runs(path: Path, section: Any, shared: Mapping[str, Any]) -> Iterator[RunEntry]:
+    """The runs of the section `runs`, whose settings replace those that all runs share."""
+    if not isinstance(section, list):
         raise InputError("must be a list", path=path, key="runs")
-    combinations = itertools.product(*grid.values()) if grid else ()
-    entries = [RunEntry(None, [*grid], {**shared, **dict(zip(grid, values, strict=True))}) for values in combinations]
-    for number, keys in enumerate(listed_runs, 1):
+    for number, keys in enumerate(section, 1):
         settings = _settings(path, f"runs: {number}", keys)
         label = settings.pop("name", None)
         if label is not None and not re.fullmatch(r"\w[\w.,=+-]*", str(label)):
             message = f"{number}: name={label}: must be fit for a folder: letters, digits, _ . , = + -"
             raise InputError(message, path=path, key="runs")
-        entries.append(RunEntry(None if label is None else str(label), [*settings], {**shared, **settings}))
-    if not entries:
-        raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
-    return str(content.get("title") or path.stem), entries, read_select(content, path)
+        yield RunEntry(None if label is None else str(label), [*settings], {**shared, **settings})
 
 
 def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
@@ -209,20 +137,19 @@ def _load_all(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, A
                 yield run
 
 
-def is_idle(job: Job) -> bool:
-    """Whether the method has no task: it answers none of the chosen ones, or only tasks that the data lacks (`allow_missing`)."""
-    answered = [task for task in job.tasks if task.id not in job.unanswered]
-    if job.suite.allow_missing and any(has_files(task, job.data_dir) for task in job.suite.tasks.values()):
-        answered = [task for task in answered if has_files(task, job.data_dir)]
-    return not answered
-
-
-def _as_name(value: Any) -> str:
-    """A value as a part of a folder's name."""
-    if isinstance(value, list):
-        return "+".join(map(_as_name, value))
-    text = value if isinstance(value, str) else json.dumps(value)
-    return re.sub(r"[^\w.+-]", "-", text)
+def _check_together(path: Path, runs: Sequence[Job]) -> None:
+    """Raise InputError for no run, for runs that would share a folder, and for other settings of what the whole sweep has one of."""
+    if not runs:
+        raise InputError("the suite has no task for any of its runs", path=path)
+    numbers: dict[str, int] = {}  # by folder, of its first run
+    for number, run in enumerate(runs, 1):
+        # Some file systems do not distinguish upper and lower case.
+        if (first := numbers.setdefault(str(run.folder.path).casefold(), number)) != number:
+            shared = f"runs {first} and {number} would share the folder {run.folder.path}; give one another name"
+            raise InputError(shared, path=path)
+    for key in ("runs_dir", "engine", "seeds_in_parallel"):
+        if len({getattr(run.config, key) for run in runs}) > 1:
+            raise InputError(f"{key} must be the same for all runs", path=path)
 
 
 def _check_ready(path: Path, runs: Sequence[Job]) -> None:

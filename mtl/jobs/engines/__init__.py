@@ -27,10 +27,8 @@ class Unit:
     """A piece of work: one call, in a process of its own."""
 
     name: str  # as in "random-frozen, seed 1"; different for all units
-    # A function of a module, so that another process finds it; its arguments and its result are pickled. It raises UserError for errors that the
-    # user can correct.
-    call: Callable[..., Any]
-    arguments: tuple[Any, ...]
+    call: Callable[..., Any]  # a function of a module, which raises UserError for errors that the user can correct
+    arguments: tuple[Any, ...]  # pickled, as is the result
     prefix: str = ""  # the text before each line that the unit logs, unless the engine itself names the unit there
     folder: Path | None = None  # where it writes
     needs: Needs = Needs()
@@ -44,18 +42,16 @@ class Engine(Protocol):
     """Executes units, several at a time."""
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
-        """Execute the units, up to `at_a_time` of them at once, each after those that it names; among those that may begin, in the order of the
-        list. When this process ends, even by SIGKILL, the units end too. Raises the UserError that a unit raises, and one for a unit whose
-        process ended without a result; the other units are then ended."""
+        """Execute the units, up to `at_a_time` at once, each after those that it names, else in the order of the list. They end with this process,
+        even by SIGKILL. Raises the UserError of a unit, and one for a unit whose process ended without a result; the others are then ended."""
 
 
 class Mapper(Protocol):
     """An engine whose workers also share long work, such as the blocks of a corpus."""
 
     def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
-        """The results for items, in their order; only a few items are read ahead. Each worker is a process with what the unit needs: it
-        executes the unit, whose result is a function, and calls this function with its items. Raises the UserError that either raises,
-        and InputError if the workers do not fit, or if one is lost again and again."""
+        """The results for items, in their order; only a few are read ahead. Each worker is a process with what the unit needs: it executes the unit,
+        and calls the function that this returns with its items. Raises the UserError of either, and InputError if workers do not fit or are lost."""
 
 
 def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:

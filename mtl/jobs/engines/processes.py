@@ -1,7 +1,5 @@
-"""The engine that executes each unit in a process of this machine.
-
-A process sends its events through the pipe that is its standard error, and only the parent process draws them. What libraries or a crash write
-to standard error goes the same way, and appears above what is drawn."""
+"""The engine that executes each unit in a process of this machine. What the process shows, and what libraries or a crash write to its standard
+error, goes through a pipe to the parent process (`mtl.jobs.engines.relay`), which draws the one, and above it prints the other."""
 
 import io
 import multiprocessing
@@ -10,25 +8,24 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection
-from typing import Any, BinaryIO
+from typing import Any
 
-import msgspec
 import torch
 
-from mtl.base.display import Advanced, Detail, Ended, Event, Scored, log_to_standard_error, set_display, show
+from mtl.base.display import log_to_standard_error, set_display
 from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines import Done, Unit, ready
+from mtl.jobs.engines.relay import relay, send
 
 RELAYED = os.name == "posix"  # elsewhere, a pipe cannot become the standard error of a process, and each prints lines
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
-MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such character
 DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed left behind may hold it open
 INTERRUPTED = 130  # the status of a process that Ctrl-C or SIGTERM ended
 
@@ -44,9 +41,8 @@ class RunningUnit:
 
 
 class Processes:
-    """`mtl.jobs.engines.Engine` that starts a process for each unit. Unless a unit asks for a number of CPU threads, it has an equal share of the
-    machine's: that of `at_a_time` units, also if fewer are left, so that its results do not depend on the others. If there are several GPUs, they
-    are assigned in turn."""
+    """`mtl.jobs.engines.Engine` with a process for each unit. Unless a unit asks for a number of CPU threads, it has an equal share of the machine's,
+    that of `at_a_time` units also if fewer are left: its results do not depend on the others. Several GPUs are assigned in turn."""
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         """Execute the units, as `mtl.jobs.engines.Engine.run` describes it."""
@@ -185,54 +181,3 @@ def _stop(processes: Sequence[Any]) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def send(prefix: str, event: Event) -> None:
-    """Send an event to the process that reads this one's standard error: the display of a process that executes a unit. The prefix stands before
-    titles and details, as in "random-frozen · "; it is empty if there is only one run."""
-    line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
-    with suppress(OSError):
-        os.write(2, line)
-
-
-def _prefixed(prefix: str, event: Event) -> Event:
-    """The event with the prefix before its title or its text, or with the run that the prefix names."""
-    match event:
-        case Advanced(title=title):
-            return msgspec.structs.replace(event, title=f"{prefix}{title}")
-        case Ended(last=last):
-            return msgspec.structs.replace(event, last=_prefixed(prefix, last))
-        case Detail(text=text):
-            return Detail(f"{prefix}{text}")
-        case Scored():
-            return msgspec.structs.replace(event, run=prefix.removesuffix(" · "))
-    return event
-
-
-def relay(stream: BinaryIO) -> threading.Thread:
-    """Start a thread that shows the events that `send` writes into a pipe, and prints what else is in it, to the pipe's end."""
-    thread = threading.Thread(target=_show_all, args=(stream,), daemon=True)
-    thread.start()
-    return thread
-
-
-def _show_all(stream: BinaryIO) -> None:
-    """Show the events in a pipe, print what else is in it, and end the operations of a process that was killed."""
-    operations: dict[int, Advanced] = {}
-    with stream:
-        for line in stream:
-            text, mark, content = line.partition(MARK)
-            if text:
-                sys.stderr.write(text.decode(errors="replace"))
-            if mark:
-                try:
-                    event = msgspec.json.decode(content, type=Event)
-                except msgspec.DecodeError:  # the process was killed while it wrote
-                    continue
-                if isinstance(event, Advanced):
-                    operations[event.key] = event
-                elif isinstance(event, Ended):
-                    operations.pop(event.last.key, None)
-                show(event)
-    for operation in operations.values():
-        show(Ended(operation, failed=True))

@@ -7,7 +7,7 @@ from mtl.base.extras import check_installed
 from mtl.base.settings.schema import Config
 from mtl.base.wings import text_vectors
 from mtl.embedders import EMBEDDERS
-from mtl.methods.method import MethodKind
+from mtl.methods.method_kind import MethodKind
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.model_files import check_place
 from mtl.tasks.suite import Suite

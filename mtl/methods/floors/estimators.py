@@ -1,4 +1,4 @@
-"""The estimators of each method, with scikit-learn's interface: the settings to try, their training and their size."""
+"""The estimators of each method, with scikit-learn's interface: the features that they read, the settings to try, their training and their size."""
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,11 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from mtl.base.errors import InputError
-from mtl.methods.floors.classifiers import DenseClassifier, DenseRegressor, FastTextClassifier, FastTextRegressor
+from mtl.base.settings.schema import FloorConfig
+from mtl.methods.floors.dense import DenseClassifier, DenseRegressor
+from mtl.methods.floors.fasttext_classifier import FastTextClassifier, FastTextRegressor
+from mtl.methods.floors.features import RowFeatures, TokenLines, joined_features, unit_features
+from mtl.methods.floors.tfidf import TaskFeatures
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -68,6 +72,15 @@ ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
     "static": {"classifier": DenseClassifier, "regressor": DenseRegressor},
     "fasttext": {"classifier": FastTextClassifier, "regressor": FastTextRegressor},
 }
+
+
+def new_features(method: str, settings: FloorConfig, task: Task, vectorizer: str | None) -> RowFeatures:
+    """The features of a task's rows, before they are fitted. `vectorizer` is the one for joined texts; None: texts are not joined."""
+    if method == "fasttext":
+        return TokenLines()
+    if target_kind(task).by_unit:
+        return unit_features(settings)
+    return joined_features(vectorizer) if vectorizer else TaskFeatures(method, settings, task)
 
 
 def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:

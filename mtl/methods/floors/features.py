@@ -1,24 +1,18 @@
-"""The features that estimators read: of a row's text, its pair of texts, its texts joined into one (the Superlim paper's models), or a unit."""
+"""What estimators read of rows: the interface of features, those that one vectorizer counts, and lines of tokens."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
-from scipy.sparse import csr_matrix, hstack
+from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.preprocessing import StandardScaler, normalize
 
-from mtl.base.progress import progress
 from mtl.base.settings.schema import FloorConfig
-from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
 
-LEAST_SCALE = 1e-100  # of cosines, so that scaled ones are finite
-KINDS = ("words", "characters")  # of n-grams, in the order of the features
 COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods without features of joined texts
-WORD_NGRAMS, CHARACTER_NGRAMS = (1, 2), (2, 5)  # the shortest and the longest one
 # Of joined texts, as in Superlim's paper: counts or TF-IDF, with the shortest and the longest word n-gram. The best on dev is taken.
 VECTORIZERS = {
     f"{name}-1-{longest}": (kind, (1, longest))
@@ -27,7 +21,6 @@ VECTORIZERS = {
 }
 SEPARATOR = " [SEP] "  # between joined texts
 END = "</s>"  # which fastText takes for the end of a line
-Vectors = Mapping[str, csr_matrix]  # TF-IDF by kind of n-grams: (texts, n-grams)
 Matrix: TypeAlias = csr_matrix | np.ndarray  # features: (inputs, features)
 
 
@@ -61,147 +54,19 @@ class RowFeatures:
         raise NotImplementedError
 
 
-def new_features(method: str, settings: FloorConfig, task: Task, vectorizer: str | None) -> RowFeatures:
-    """The features of a task's rows, before they are fitted. `vectorizer` is the one for joined texts; None: texts are not joined."""
-    if method == "fasttext":
-        return TokenLines()
-    if target_kind(task).by_unit:
-        return unit_features(settings)
-    return joined_features(vectorizer) if vectorizer else TaskFeatures(method, settings, task)
-
-
-class TaskFeatures(RowFeatures):
-    """The features that a method reads for the rows of one task: `pair_features` of pairs, `bag` of all others."""
-
-    def __init__(self, method: str, config: FloorConfig, task: Task) -> None:
-        self._method, self._task = method, task
-        self._vectorizers = new_vectorizers(config)
-        self._scaler = StandardScaler()
-        self.problem = f"no n-gram occurs in floor.min_count={config.min_count} training texts; set fewer"
-
-    def fit(self, rows: Sequence[Sequence[Document]]) -> Matrix:
-        """Choose the n-grams and their weights from the distinct texts of training rows; return the rows' features."""
-        documents, indices = _distinct(rows)
-        vectors = {
-            kind: vectorizer.fit_transform(progress(documents, f"{self._task.id} · n-grams of {kind}", "texts"))
-            for kind, vectorizer in self._vectorizers.items()
-        }
-        sides = _sides(vectors, indices)
-        if self._task.is_pair:
-            self._scaler.fit(cosines(sides))
-        return self._features(sides)
-
-    def transform(self, rows: Sequence[Sequence[Document]]) -> Matrix:
-        """The features of rows, (rows, features)."""
-        documents, indices = _distinct(rows)
-        vectors = {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
-        return self._features(_sides(vectors, indices))
-
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {kind: fitted_state(vectorizer) for kind, vectorizer in self._vectorizers.items()}
-        if self._task.is_pair:
-            state |= {"mean": torch.from_numpy(self._scaler.mean_), "scale": torch.from_numpy(self._scaler.scale_)}
-        return state
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        for kind, vectorizer in self._vectorizers.items():
-            restore_fitted(vectorizer, state[kind])
-        if self._task.is_pair:
-            self._scaler.mean_ = finite_numbers(state["mean"], (len(KINDS),))
-            self._scaler.scale_ = finite_numbers(state["scale"], (len(KINDS),))
-            if (self._scaler.scale_ < LEAST_SCALE).any():
-                raise ValueError("its cosines have no scale")
-            self._scaler.n_features_in_ = len(KINDS)
-
-    def _features(self, sides: Sequence[Vectors]) -> Matrix:
-        if not self._task.is_pair:
-            return bag(sides)
-        return pair_features(self._method, sides, self._scaler.transform(cosines(sides)))
-
-
-def new_vectorizers(config: FloorConfig) -> dict[str, TfidfVectorizer]:
-    """TF-IDF of word n-grams, and of character n-grams within words, both in lower case, by kind. Term frequencies are on a logarithmic scale. Each
-    kind's vector has length 1, or 0 for a text with no known n-gram."""
-    common = {"min_df": config.min_count, "max_features": config.max_features, "sublinear_tf": True}
-    words = {"tokenizer": _lower_tokens, "token_pattern": None, "lowercase": False}
-    characters = {"preprocessor": lambda document: document.text.lower(), "analyzer": "char_wb"}
-    return {
-        "words": TfidfVectorizer(**words, ngram_range=WORD_NGRAMS, **common),
-        "characters": TfidfVectorizer(**characters, ngram_range=CHARACTER_NGRAMS, **common),
-    }
-
-
-def bag(sides: Sequence[Vectors]) -> csr_matrix:
-    """The sum of the TF-IDF vectors of each row's texts, scaled to length 1: (rows, n-grams of both kinds)."""
-    return hstack([normalize(sum(side[kind] for side in sides)) for kind in KINDS], format="csr")
-
-
-def cosines(sides: Sequence[Vectors]) -> np.ndarray:
-    """The cosine of a pair's two vectors by kind of n-grams, float64 (rows, 2), between 0 and 1."""
-    return _row_sums(_products(sides))
-
-
-def pair_features(method: str, sides: Sequence[Vectors], standardized: np.ndarray) -> Matrix:
-    """What a method reads of pairs, (rows, features). Linear models and naive Bayes: the pair's n-grams (`bag`), |u - v| and u * v of each kind, and
-    the cosines. Trees: the last three, and the sums of |u - v|. A forest: copies of the four that compare whole texts, too; of the sqrt(n) features
-    that it draws at each split, two are such copies on average. Overlap: only the cosines.
-
-    `standardized` are the cosines of the two sides, (rows, 2), standardized by the mean and the standard deviation over the training rows, so that
-    they need no large weights; naive Bayes, which takes no negative number, and overlap read them as they are."""
-    if method == "overlap":
-        return cosines(sides)
-    first, second = sides
-    differences = [abs(first[kind] - second[kind]) for kind in KINDS]
-    compared = [*differences, *_products(sides)]
-    if method not in ("tree", "forest"):
-        similarities = cosines(sides) if method == "naive_bayes" else standardized
-        return hstack([bag(sides), *compared, similarities], format="csr")
-    features = hstack([*compared, standardized, _row_sums(differences)], format="csr")
-    copies = round(features.shape[1] ** 0.5 / 2) if method == "forest" else 0
-    return hstack([features, *[features[:, -4:]] * copies], format="csr")
-
-
-def _products(sides: Sequence[Vectors]) -> list[csr_matrix]:
-    """The product of a pair's two vectors, number by number, for each kind of n-grams."""
-    first, second = sides
-    return [first[kind].multiply(second[kind]) for kind in KINDS]
-
-
-def _row_sums(matrices: Sequence[csr_matrix]) -> np.ndarray:
-    """The sum of each row of each matrix, (rows, matrices)."""
-    return np.column_stack([np.asarray(matrix.sum(axis=1)).ravel() for matrix in matrices])
-
-
-def _distinct(rows: Sequence[Sequence[Document]]) -> tuple[list[Document], np.ndarray]:
-    """The distinct documents of the rows, and the index of each row's documents in them, int64 (rows, sides)."""
-    documents = {document.text: document for row in rows for document in row}
-    index = {text: number for number, text in enumerate(documents)}
-    return list(documents.values()), np.array([[index[document.text] for document in row] for row in rows])
-
-
-def _sides(vectors: Vectors, indices: np.ndarray) -> list[Vectors]:
-    """The vectors of the rows' first texts, and of the second texts of pairs."""
-    return [{kind: matrix[side] for kind, matrix in vectors.items()} for side in indices.T]
-
-
-def _lower_tokens(document: Document) -> list[str]:
-    return [token.lower() for token in document.tokens]
-
-
+@dataclass
 class CountedFeatures(RowFeatures):
     """What one vectorizer of scikit-learn makes of rows, (rows, features)."""
 
-    def __init__(self, vectorizer: CountVectorizer, read: Callable[[Sequence[Document]], Any], problem: str) -> None:
-        """`read` returns what the vectorizer reads of a row."""
-        self.vectorizer, self._read, self.problem = vectorizer, read, problem
+    vectorizer: CountVectorizer
+    read: Callable[[Sequence[Document]], Any]  # returns what the vectorizer reads of a row
+    problem: str
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
-        """Choose the features, and their weights, from training rows; return the rows'."""
-        return self.vectorizer.fit_transform(map(self._read, rows))
+        return self.vectorizer.fit_transform(map(self.read, rows))
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
-        """The features of rows."""
-        return self.vectorizer.transform(map(self._read, rows))
+        return self.vectorizer.transform(map(self.read, rows))
 
     def state(self) -> dict[str, Any]:
         return fitted_state(self.vectorizer)

@@ -1,20 +1,27 @@
-"""The model inputs of a split as estimators read them: which of them train an estimator, and the documents of each.
+"""The model inputs of a dataset as estimators read them: which of them train an estimator, their documents, and their features.
 
 A row has one input, in a choice one for each candidate, and in a task with units one for each unit."""
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mtl.data.dataset import Split, last_texts, marked_texts
-from mtl.methods.floors.features import Document
+from mtl.base.display import logger
+from mtl.base.errors import InputError
+from mtl.base.settings.schema import Config
+from mtl.data.dataset import Dataset, Split, last_texts, marked_texts
+from mtl.data.text import tokenized
+from mtl.methods.floors.features import Document, Matrix, RowFeatures
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
 MOST_UNITS = 2_000_000  # of training rows that linear models learn from, unless `floor.train_rows` says otherwise
+
+Words = Callable[[int], list[str]]  # the words of the text with a number
 
 
 def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
@@ -27,15 +34,11 @@ def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
 
 
 def documents_of(
-    task: Task,
-    split: Split,
-    texts: Sequence[str],
-    words: Callable[[int], list[str]] | None,
-    inputs: np.ndarray | None = None,
+    task: Task, split: Split, texts: Sequence[str], words: Words | None, inputs: np.ndarray | None = None
 ) -> Any:
     """Lists of the documents of each input of a split, which are read once: its texts with their words, or in a split of `unit_inputs` its features
-    as words. `texts` are the dataset's, whose numbers the split has; `words` returns the words of the text with a number (None: none are read, but
-    what is marked in the texts follows them); `inputs` are the numbers of the inputs to return, in ascending order (None: all)."""
+    as words. `texts` are the dataset's, whose numbers the split has. Without `words`, none are read, but what is marked in the texts follows them.
+    `inputs` are the numbers of the inputs to return, in ascending order (None: all)."""
     if TARGET_KINDS[task.kind].by_unit:
         return _unit_documents(task, split, texts, inputs)
     documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
@@ -84,3 +87,65 @@ def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:
         if len(candidates) > 1:
             pairs.append(rng.choice(np.delete(candidates, right)))
     return np.array(pairs)
+
+
+class FittedFeatures(NamedTuple):
+    """Features that have learned from a task's training rows, and the features of its inputs by split; of train, those of the inputs to train on."""
+
+    features: RowFeatures
+    by_split: dict[str, Matrix]
+
+
+class TaskInputs:
+    """What the estimators of a run read of its tasks. Features are fitted once for all seeds."""
+
+    def __init__(
+        self, config: Config, dataset: Dataset, language: str, new_features: Callable[[Task, str | None], RowFeatures]
+    ) -> None:
+        """`new_features` returns a task's features before they are fitted, for a vectorizer of joined texts (None: they are not joined)."""
+        splits = {
+            task.id: {name: unit_inputs(task, split, dataset.texts) for name, split in dataset.splits[task.id].items()}
+            for task in dataset.tasks
+        }
+        self.config, self.dataset, self._new_features = config, replace(dataset, splits=splits), new_features
+        self.joined = config.floor.features == "joined"
+        if not self.joined:  # then features are made of tokens
+            self.texts = tokenized(dataset.texts, language, config.max_length, Path(config.cache_dir))
+        self._fitted: dict[tuple[str, str | None], FittedFeatures] = {}  # by task and vectorizer
+
+    def in_pairs(self, task: Task) -> bool:
+        """Whether the estimator learns which pairs of a text and a candidate are right, from one wrong candidate of each row."""
+        return task.candidates is not None and self.config.floor.choice == "pairs"
+
+    def training(self, task: Task) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the inputs to train on, and their targets."""
+        train = self.dataset.splits[task.id]["train"]
+        return training_inputs(task, train, self.config.floor.train_rows.get(task.id), self.in_pairs(task))
+
+    def documents(self, task: Task, split: Split, inputs: np.ndarray | None = None) -> Any:
+        """The documents of a split's inputs, as `documents_of` returns them: with tokens, unless texts are joined."""
+        return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words, inputs)
+
+    def fitted(self, task: Task, vectorizer: str | None) -> FittedFeatures:
+        """The features of a task. Raises InputError if its training rows have nothing to learn from."""
+        if (task.id, vectorizer) not in self._fitted:
+            self._fitted[task.id, vectorizer] = self._fit(task, vectorizer)
+        return self._fitted[task.id, vectorizer]
+
+    def _fit(self, task: Task, vectorizer: str | None) -> FittedFeatures:
+        features, splits = self._new_features(task, vectorizer), self.dataset.splits[task.id]
+        inputs, _ = self.training(task)
+        if target_kind(task).by_unit and len(inputs) < len(splits["train"].texts):
+            logger.warning(
+                "task %s: learns from %d of %d words, those of rows that are evenly spread over the training rows; floor.train_rows.%s sets"
+                " the number of rows",
+                *(task.id, len(inputs), len(splits["train"].texts), task.id),
+            )
+        try:
+            by_split = {"train": features.fit(self.documents(task, splits["train"], inputs))}
+        except ValueError:
+            raise InputError(f"task {task.id}: {features.problem}") from None
+        for name, split in splits.items():
+            if name != "train":
+                by_split[name] = features.transform(self.documents(task, split))
+        return FittedFeatures(features, by_split)

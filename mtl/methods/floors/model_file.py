@@ -13,8 +13,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import FloorConfig
 from mtl.base.untrusted import read_checkpoint
-from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, weight_count
-from mtl.methods.floors.features import VECTORIZERS, Document, RowFeatures, finite_numbers, new_features
+from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, new_features, weight_count
+from mtl.methods.floors.features import VECTORIZERS, Document, RowFeatures, finite_numbers
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE
@@ -109,8 +109,11 @@ def restored_model(content: ModelContent, method: str, settings: FloorConfig, ta
 
 def _check_classes(classes: list[int | str], task: Task) -> None:
     """Raise ValueError unless these are two or more different targets that a classifier of the task may have learned."""
-    yes_or_no = task.candidates or target_kind(task).by_unit
-    possible: Any = range(len(task.labels)) if task.labels else range(2) if yes_or_no else classes
+    possible: Any = classes
+    if task.labels:
+        possible = range(len(task.labels))
+    elif task.candidates or target_kind(task).by_unit:
+        possible = range(2)  # no and yes
     if len(classes) < 2 or len(set(classes)) < len(classes) or not set(classes) <= set(possible):
         raise ValueError(f"its classes are {classes[:5]}")
 

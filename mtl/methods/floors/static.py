@@ -2,7 +2,6 @@
 
 The vectors are of words (a file, as the LSTM reads it), or of whole texts, by a model that a wing reads."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from mtl.base.display import logger
 from mtl.base.progress import Progress
 from mtl.base.wings import text_vectors
 from mtl.data.text import UNKNOWN
@@ -20,8 +20,6 @@ from mtl.methods.method import BuildRequest
 from mtl.tasks.task import Task
 
 BLOCK = 4096  # texts
-
-logger = logging.getLogger("mtl")
 
 
 class StaticFloor(Floor):
@@ -38,7 +36,7 @@ class StaticFloor(Floor):
             opener = text_vectors()
             assert opener is not None  # as `StaticKind.check` found
             source = opener(static.path)
-        documents = [Document(text, self.texts.words(number)) for number, text in enumerate(request.dataset.texts)]
+        documents = [Document(text, self.inputs.texts.words(index)) for index, text in enumerate(request.dataset.texts)]
         self._vectors = TextVectors(source, documents)
         self.fingerprints |= source.fingerprints()
         self.embedding_parameters = source.size

@@ -2,7 +2,7 @@
 
 from mtl.base.settings.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
-from mtl.methods.method import MethodKind
+from mtl.methods.method_kind import MethodKind
 
 
 class LstmKind(MethodKind):

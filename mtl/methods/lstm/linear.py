@@ -1,16 +1,13 @@
 """The linear models whose outputs heads add to their own (`head.linear`): logistic regression, for numbers ridge regression, on the TF-IDF features
 of the floors.
 
-The sum of a linear model's log-probabilities and a head's outputs is a product of experts (Hinton 2002, "Training products of experts by minimizing
-contrastive divergence"): the LSTM learns what n-grams do not tell. So that it learns this from errors as they are on new rows, what a training row
-gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992, "Stacked generalization"); the n-grams and their weights
-are those of all training texts. All other rows get the outputs of a model that was trained on all training rows. Dev rows choose nothing here: the
-penalty is chosen on the first fold."""
+The sum is a product of experts (Hinton 2002): the LSTM learns what n-grams do not tell. So that it learns this from errors as they are on new rows,
+what a training row gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992); the n-grams and their weights are
+those of all training texts. All other rows get the outputs of a model that was trained on all training rows."""
 
 import hashlib
 import json
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -21,35 +18,27 @@ import scipy
 import sklearn
 import torch
 
+from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import Config, FloorConfig
 from mtl.base.untrusted import read_checkpoint, read_json
 from mtl.base.version import VERSION
-from mtl.data.dataset import Dataset, Split
+from mtl.data.dataset import Dataset
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
-from mtl.methods.floors.estimators import new_estimator, quiet_fit
-from mtl.methods.floors.features import CHARACTER_NGRAMS, WORD_NGRAMS, Matrix, TaskFeatures
 from mtl.methods.floors.inputs import documents_of
 from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, read_model, restored_model
+from mtl.methods.floors.tfidf import CHARACTER_NGRAMS, WORD_NGRAMS, TaskFeatures
 from mtl.methods.floors.trained import TrainedFloor
-from mtl.methods.lstm.folds import FOLDS, row_folds
-from mtl.methods.method import LoadRequest
-from mtl.tasks.target_kind import HeadTargets
+from mtl.methods.lstm.out_of_fold import METHOD, Fitting, fit_count
+from mtl.methods.method import Answers, LoadRequest
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE
 
-METHOD = "logistic"
-PENALTIES = {
-    "classifier": [{"C": c} for c in (0.1, 1.0, 10.0, 100.0)],
-    "regressor": [{"alpha": a} for a in (0.1, 1.0, 10.0)],
-}
 FORMAT = 2  # increase it when the same data gives other outputs, or when the file changes
-
-logger = logging.getLogger("mtl")
 
 
 class _CachedModel(TypedDict):
@@ -91,44 +80,26 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
     """The linear models of all tasks whose training rows can teach one; from the cache if they are there. Tasks on words have none: their answers are
     too many. Nor has a task whose targets have several values, whose training rows have one target alone, or no n-gram in two texts. The texts are
     those of the dataset, without boundary words."""
-    all_models, done = LinearModels({}, {}, 0.0), 0
-    tasks = [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
-    with Progress("linear models", sum(map(_fits, tasks)), "fits") as bar:
+    parts: list[LinearModels] = []
+    done, tasks = 0, [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
+    with Progress("linear models", sum(map(fit_count, tasks)), "fits") as bar:
         for task in tasks:
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
-            trained = _read(path, config, task) or _train(config, dataset, task, texts, path, bar)
-            done += _fits(task)
+            part = _read(path, config, task)
+            if part is None and (part := _train(config, dataset, task, texts, bar)) is not None:
+                _write(path, task, part)
+            if part is not None:
+                parts.append(part)
+            done += fit_count(task)
             bar.reach(done)
-            if trained is not None:
-                models, outputs = {**all_models.models, **trained.models}, {**all_models.outputs, **trained.outputs}
-                all_models = LinearModels(models, outputs, all_models.seconds + trained.seconds)
-    return all_models
+    models = {id: model for part in parts for id, model in part.models.items()}
+    outputs = {id: splits for part in parts for id, splits in part.outputs.items()}
+    return LinearModels(models, outputs, sum((part.seconds for part in parts), 0.0))
 
 
-def load_linear(request: LoadRequest) -> TrainedFloor:
-    """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
-    folder, tasks, list_file = request.seed_folder, request.suite.tasks, _list_file(request.seed_folder)
-    listed = read_json(list_file, list[str])
-    possible = [id for id in request.trained_tasks if _has_linear(tasks[id], request.answers)]
-    present = {id for id in possible if model_file(folder, id).exists()}
-    if odd := set(listed) - set(possible) or present - set(listed):
-        raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}); {RESTORE}", path=list_file)
-    models = {id: read_model(model_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in listed}
-    return TrainedFloor(request.config, request.suite.language, models, request.answers)
-
-
-def _has_linear(task: Task, answers: Mapping[str, Sequence[str]]) -> bool:
+def _has_linear(task: Task, answers: Answers) -> bool:
     """Whether the task's head may be added to a linear model."""
     return task.id not in answers and not target_kind(task).has_several_codes
-
-
-def _list_file(seed_folder: Path) -> Path:
-    return seed_folder / "models" / "tasks.json"
-
-
-def _fits(task: Task) -> int:
-    """How many estimators are trained: on the first fold one with each penalty, one on each other fold, and one on all rows."""
-    return len(PENALTIES[target_kind(task).estimator]) + FOLDS
 
 
 def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
@@ -153,10 +124,8 @@ def _read(path: Path, config: Config, task: Task) -> LinearModels | None:
     return LinearModels({task.id: model}, outputs, content["seconds"])
 
 
-def _train(
-    config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, path: Path, bar: Progress
-) -> LinearModels | None:
-    """Train a task's model, and write its file of the cache; None if its training rows teach a linear model nothing."""
+def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress) -> LinearModels | None:
+    """A task's model; None if its training rows teach a linear model nothing."""
     start = monotonic()
     train, kind = dataset.splits[task.id]["train"], target_kind(task)
     features = TaskFeatures(METHOD, config.floor, task)
@@ -171,62 +140,38 @@ def _train(
         logger.info("%s has no linear model: all its training rows have one target", task.id)
         return None
     head = with_weights(kind.head, task, train.targets, config.loss)
-    fitting = _Fitting(task, head, train, matrix, targets)
+    fitting = Fitting(task, head, train, matrix, targets)
     unseen, penalty = fitting.out_of_fold(bar)
     estimator = fitting.fit(penalty, np.arange(len(targets)))
     bar.advance(1)
-
-    def outputs_for(split: Split) -> np.ndarray:
-        inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
-        return kind.estimator_outputs(estimator, inputs, head, [])
-
-    outputs = {}
+    outputs: dict[str, dict[str, np.ndarray]] = {}
     for answered in dataset.answered(task):
-        splits = dataset.splits[answered.id]
-        outputs[answered.id] = {name: outputs_for(split) for name, split in splits.items() if name != "train"}
+        outputs[answered.id] = {}
+        for name, split in dataset.splits[answered.id].items():
+            if name != "train":
+                inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
+                outputs[answered.id][name] = kind.estimator_outputs(estimator, inputs, head, [])
     outputs[task.id]["train"] = unseen
-    model, seconds = TaskModel(estimator, features), monotonic() - start
-    tensors = {id: {name: torch.from_numpy(part) for name, part in parts.items()} for id, parts in outputs.items()}
-    write_checkpoint(path, _CachedModel(model=model.content(), outputs=tensors, seconds=seconds))
-    return LinearModels({task.id: model}, outputs, seconds)
+    return LinearModels({task.id: TaskModel(estimator, features)}, outputs, monotonic() - start)
 
 
-class _Fitting:
-    """The fits of one task's estimator to features (inputs, features) and targets (inputs,) of training rows, with the loss of the task's head."""
+def _write(path: Path, task: Task, trained: LinearModels) -> None:
+    model, outputs = trained.models[task.id].content(), trained.outputs.items()
+    tensors = {id: {name: torch.from_numpy(part) for name, part in parts.items()} for id, parts in outputs}
+    write_checkpoint(path, _CachedModel(model=model, outputs=tensors, seconds=trained.seconds))
 
-    def __init__(self, task: Task, head: HeadTargets, train: Split, matrix: Matrix, targets: np.ndarray) -> None:
-        self.task, self.head, self.train, self.matrix, self.targets = task, head, train, matrix, targets
-        self.kind = target_kind(task)
-        self.weights = head.row_weights(train.targets)
 
-    def fit(self, penalty: Mapping[str, Any], inputs: np.ndarray) -> Any:
-        """An estimator that is trained on the inputs with these numbers."""
-        estimator = new_estimator(METHOD, self.task, penalty, seed=0, threads=1)
-        weights = None if self.weights is None else self.weights[inputs]
-        return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
+def load_linear(request: LoadRequest) -> TrainedFloor:
+    """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
+    folder, tasks, list_file = request.seed_folder, request.suite.tasks, _list_file(request.seed_folder)
+    listed = read_json(list_file, list[str])
+    possible = [id for id in request.trained_tasks if _has_linear(tasks[id], request.answers)]
+    present = {id for id in possible if model_file(folder, id).exists()}
+    if odd := set(listed) - set(possible) or present - set(listed):
+        raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}); {RESTORE}", path=list_file)
+    models = {id: read_model(model_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in listed}
+    return TrainedFloor(request.config, request.suite.language, models, request.answers)
 
-    def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, dict[str, float]]:
-        """For each training row, the outputs of a model that was trained on the other folds (`row_folds`), float32 (inputs, outputs), all 0 if these
-        have one target alone; and the penalty, which has the smallest loss on the first fold."""
-        folds = row_folds(self.task, self.train)
-        input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
-        penalties = PENALTIES[self.kind.estimator]
-        result = np.zeros((len(input_folds), self.head.outputs([])), dtype=np.float32)
-        for fold in range(FOLDS):
-            best, inputs, rest = 0, np.flatnonzero(input_folds == fold), np.flatnonzero(input_folds != fold)
-            learnable = self.kind.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
-            if len(inputs) and len(rest) and learnable:
-                estimators = [self.fit(penalty, rest) for penalty in penalties]
-                matrix, estimated = self.matrix[inputs], self.kind.estimator_outputs
-                outputs = [estimated(estimator, matrix, self.head, []) for estimator in estimators]
-                best = int(np.argmin([self._loss(tried, np.flatnonzero(folds == fold)) for tried in outputs]))
-                result[inputs] = outputs[best]
-            bar.advance(len(penalties))
-            penalties = [penalties[best]]  # after the first fold, there is one penalty
-        return result, penalties[0]
 
-    def _loss(self, outputs: np.ndarray, rows: np.ndarray) -> float:
-        """The loss of outputs for the inputs of the rows with these numbers."""
-        codes = torch.from_numpy(self.train.targets[rows]).float()
-        sizes = None if self.train.sizes is None else torch.from_numpy(self.train.sizes[rows])
-        return float(self.head.loss(torch.from_numpy(outputs), codes, sizes))
+def _list_file(seed_folder: Path) -> Path:
+    return seed_folder / "models" / "tasks.json"

@@ -17,6 +17,7 @@ from mtl.base.errors import InputError, shortened
 from mtl.base.interface import foreign
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.examples import Row, make_example
+from mtl.methods.given_rows import as_rows
 from mtl.methods.heads import load_heads
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.predictor import Predictor
@@ -24,7 +25,7 @@ from mtl.model.network import Batch, Network
 from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import ScoredRows
+from mtl.tasks.task import ScoredRows, Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.optimizers import falling_adam
@@ -91,7 +92,7 @@ class Module(MultitaskModule):
         seed_folder = next((above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)), None)
         if seed_folder is None:
             raise InputError(NO_STAGE, path=path)
-        predictor = Predictor.load(seed_folder.parent, int(seed_folder.name[5:]), device=device)
+        predictor = Predictor.load(seed_folder.parent, int(seed_folder.name.removeprefix("seed-")), device=device)
         model, config = predictor.model, predictor.config
         if not isinstance(model, TrainedLstm):
             raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
@@ -169,24 +170,14 @@ class Module(MultitaskModule):
             targets: one for each row, in the form of the targets in the task's files; None: unknown, for predictions alone.
             batch_size: model inputs in a batch.
         """
-        suite_task, rows = self.predictor.check_rows(task, rows)
-        model = self.predictor.model
+        suite_task, model = self.predictor.task(task), self.predictor.model
         assert isinstance(model, TrainedLstm)
+        checked = as_rows(suite_task, rows)
         if (head := suite_task.answered_by or task) not in self.network.kinds:
             raise InputError(f"the module has the heads of {', '.join(self.network.kinds)}", key="task", value=task)
-        split, task_input = model.prepared(suite_task, rows)
+        split, task_input = model.prepared(suite_task, checked)
         if targets is not None:
-            kind, texts = target_kind(suite_task), [make_example(suite_task, row).inputs[0][-1] for row in rows]
-
-            def parse(target: Any) -> Any:
-                return kind.parse(kind.join(target) if isinstance(target, list) else str(kind.from_python(target)))
-
-            with foreign("targets"):
-                parsed = np.array(list(map(parse, targets)), dtype=kind.dtype)
-                codes = kind.head.encode(parsed, model.answers.get(suite_task.id, []), texts)
-            if len(codes) != len(rows):
-                raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")
-            split = replace(split, targets=codes)
+            split = replace(split, targets=_codes(suite_task, checked, targets, model.answers.get(task, [])))
         by_head = {head: split}
         return task_input.batches(by_head).loader(task_input.ordered(by_head, batch_size))
 
@@ -197,3 +188,18 @@ def _stage1(predictor: Predictor, model: TrainedLstm, path: Path) -> Network:
     tasks = [task for id, task in predictor.suite.tasks.items() if f"tasks.{id}" in inputs and task.answered_by is None]
     heads = load_heads(predictor.config, tasks, model.answers, model.encoder.output_size, read_weights(path), path)
     return Network(tasks, heads, model.encoder)
+
+
+def _codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Sequence[str]) -> np.ndarray:
+    """The codes of targets in the form of the task's files, float64 (rows,) or (rows, codes). Raises InputError for targets of another form."""
+    kind, texts = target_kind(task), [make_example(task, row).inputs[0][-1] for row in rows]
+
+    def parse(target: Any) -> Any:
+        return kind.parse(kind.join(target) if isinstance(target, list) else str(kind.from_python(target)))
+
+    with foreign("targets"):
+        parsed = np.array(list(map(parse, targets)), dtype=kind.dtype)
+        codes = kind.head.encode(parsed, answers, texts)
+    if len(codes) != len(rows):
+        raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")
+    return codes

@@ -1,14 +1,13 @@
-"""The LSTM's network: before training, and trained, with its predictions and vectors of new texts."""
+"""A trained LSTM in use: predictions for new rows, and vectors of texts."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress
@@ -21,11 +20,10 @@ from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
 from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest
-from mtl.methods.heads import check_size, load_heads, new_heads
+from mtl.methods.heads import check_size, load_heads
 from mtl.methods.lstm.outputs import ComputedOutputs
-from mtl.methods.method import LoadRequest
-from mtl.methods.networks import TaskInput
-from mtl.methods.trained import TrainedNetworks
+from mtl.methods.method import Answers, LoadRequest
+from mtl.methods.networks import TaskInput, TrainedNetworks
 from mtl.model.encoder import Encoder
 from mtl.model.lstm import BiLSTM
 from mtl.model.network import Network
@@ -38,20 +36,6 @@ from mtl.training.precision import mixed_precision, used_precision
 if TYPE_CHECKING:
     from mtl.methods.floors.trained import TrainedFloor
 
-TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
-
-
-def new_network(
-    config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
-) -> Network:
-    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id. Raises InputError for a
-    network that cannot be trained in this machine's memory."""
-    table = embeddings.parameters() * (TRAINED if getattr(config.embeddings, "trainable", False) else 1)
-    check_size(lambda: new_encoder(config, nn.Identity(), embeddings.dim), TRAINED, table)
-    torch.manual_seed(seed)
-    encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
-    return Network(tasks, new_heads(config, tasks, outputs, encoder.output_size), encoder)
-
 
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
     """The encoder that the configuration describes, for vectors of the size `dim`. Raises InputError if this machine's memory does not hold it."""
@@ -61,34 +45,28 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
     return Encoder(embedder, dim, *sizes, *dropouts, encoder.join_input)
 
 
+@dataclass(eq=False)
 class TrainedLstm(TrainedNetworks):
     """`mtl.methods.method.Model` of the LSTM: the encoder and the heads of one seed."""
 
+    config: Config
+    language: str
+    folder: Path
+    encoder: Encoder  # that of stage 1, on the device to compute on
+    sequences: Callable[[TokenizedTexts], Sequences]  # turns texts, whose words may be new, into the encoder's input
+    embeddings: Embeddings | Reader
+    answers: Answers
+    trained_on: Sequence[str] = ()
+    linear: "TrainedFloor | None" = None  # the models that heads add their outputs to
+    reader: Reader | None = None  # the embeddings of a finished run; None while it is trained
     pooling = "max"  # as in training
 
-    def __init__(
-        self,
-        config: Config,
-        language: str,
-        folder: Path,
-        encoder: Encoder,
-        sequences: Callable[[TokenizedTexts], Sequences],
-        embeddings: Embeddings | Reader,
-        answers: Mapping[str, Sequence[str]],
-        trained_on: Sequence[str] = (),
-        linear: "TrainedFloor | None" = None,
-        reader: Reader | None = None,
-    ) -> None:
-        """The encoder is that of stage 1, on the device to compute on. `sequences` turns tokenized texts, whose words may be new, into its input, and
-        `linear` are the models that heads add their outputs to. `reader` has the embeddings of a finished run; None while it is trained."""
-        super().__init__(config, encoder.device, config.finetune.batch_size, self._open, answers)
-        self.language, self.folder = language, folder
-        self.encoder = encoder.eval()
-        self.sequences, self.embeddings = sequences, embeddings
-        self.trained_on, self.linear, self.reader = trained_on, linear, reader
-        self.dim = encoder.output_size
-        self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
-        self.parameters = self.parameters_without_embeddings + embeddings.parameters()
+    def __post_init__(self) -> None:
+        super().__init__(self.config, self.encoder.device, self.config.finetune.batch_size, self._open, self.answers)
+        self.encoder.eval()
+        self.dim = self.encoder.output_size
+        self.parameters_without_embeddings = sum(weight.numel() for weight in self.encoder.lstm.parameters())
+        self.parameters = self.parameters_without_embeddings + self.embeddings.parameters()
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         config, head = self.config, task.answered_by or task.id
@@ -141,13 +119,13 @@ class TrainedLstm(TrainedNetworks):
 
 def load_trained(request: LoadRequest) -> TrainedLstm:
     """The encoder and the heads of a seed. Raises InputError if a file is missing or damaged, and for `task`."""
-    config = request.config
+    config, folder = request.config, request.seed_folder
     if request.task is not None:
         message = "texts are encoded by the encoder of stage 1, which all tasks share; drop it"
         raise InputError(message, key="task", value=request.task)
     name = config.embeddings.name
     EMBEDDERS[name].check_installed(name)
-    checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS["best"]
+    checkpoint = pretrain_folder(folder) / WEIGHTS["best"]
     weights = weights_below(read_weights(checkpoint), "encoder.")
     vectors = find_vectors(config, request.suite)
     path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]
@@ -161,8 +139,7 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
 
         linear = load_linear(request)
-    language, folder, tasks = request.suite.language, request.seed_folder, request.trained_tasks
-    encoder = encoder.to(request.device)
+    language, tasks, encoder = request.suite.language, request.trained_tasks, encoder.to(request.device)
     return TrainedLstm(
         config, language, folder, encoder, reader.sequences, reader, request.answers, tasks, linear, reader
     )

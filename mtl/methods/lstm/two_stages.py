@@ -1,7 +1,6 @@
 """The joint BiLSTM: stage 1 on all tasks, then stage 2 on each (KLEJ, section 4.1)."""
 
 import gc
-import logging
 import time
 from collections.abc import Iterator
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any
 import torch
 
 from mtl.base.device import device_of
+from mtl.base.display import logger
 from mtl.data.spans import with_token_spans
 from mtl.data.text import moses_version, tokenized
 from mtl.embedders import EMBEDDERS
@@ -20,7 +20,8 @@ from mtl.methods.costs import networks_cost
 from mtl.methods.floors.trained import TrainedFloor
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
 from mtl.methods.lstm.outputs import encode_once
-from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
+from mtl.methods.lstm.shared_stage1 import SharedStage1, stage1_key
+from mtl.methods.lstm.stage1 import pretrain
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.networks import TaskInput
@@ -32,8 +33,6 @@ from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.task import Task
 from mtl.training.precision import mixed_precision, training_precision
-
-logger = logging.getLogger("mtl")
 
 
 class TwoStages(Method):

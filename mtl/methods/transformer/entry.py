@@ -7,7 +7,8 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.settings.schema import Config
 from mtl.base.wings import resolve
-from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model
+from mtl.methods.method import BuildRequest, LoadRequest, Method, Model
+from mtl.methods.method_kind import MethodKind
 from mtl.methods.transformer.model_files import check_place
 from mtl.tasks.suite import Suite
 

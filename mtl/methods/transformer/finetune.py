@@ -1,7 +1,6 @@
 """Fine-tune a transformer on each task (KLEJ, section 4.2)."""
 
 import gc
-import logging
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ import torch
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of
+from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import check_space
 from mtl.methods.coded import Coded, fit_tasks
@@ -34,8 +34,6 @@ FLOAT = 4  # bytes of a weight
 # While a stage trains: its checkpoint (weights and two moments of AdamW) and the next one, and the weights that it saves.
 COPIES_TRAINING = 2 * 3 + 1
 
-logger = logging.getLogger("mtl")
-
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     """Write the codes of predictions, by task and split."""
@@ -48,19 +46,19 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
     path = folder / PREDICTED
     if not path.exists():
         return None
-    kind, answers = target_kind(task), data.answers(task)
     shapes = {name: split.targets.shape for name, split in data.splits[task.id].items() if name != "train"}
     try:
         arrays = read_arrays(path)
         codes = {name: arrays[f"{task.id}/{name}"] for name in shapes}
-        if all(codes[name].shape == shape and np.isfinite(codes[name]).all() for name, shape in shapes.items()):
-            predictions = {name: kind.head.decode(codes[name], answers) for name in shapes}
-            for targets in predictions.values():
-                list(map(kind.format, targets))  # raises LookupError for a code that stands for nothing
-            return predictions
+        if any(codes[name].shape != shape or not np.isfinite(codes[name]).all() for name, shape in shapes.items()):
+            raise ValueError("of other rows, or not finite")
+        kind, answers = target_kind(task), data.answers(task)
+        predictions = {name: kind.head.decode(codes[name], answers) for name in shapes}
+        for targets in predictions.values():
+            list(map(kind.format, targets))  # raises LookupError for a code that stands for nothing
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
-        pass
-    raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path)
+        raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path) from None
+    return predictions
 
 
 class FineTuned(Method):
@@ -127,7 +125,7 @@ class FineTuned(Method):
             self.input,
             {task.id: rows},
             fine_tuning(settings, total_steps),
-            batch_size=settings.batch_size,
+            section="transformer",
             dev_batch_size=settings.rows_at_once,
             epoch_steps=steps,
             total_steps=total_steps,
@@ -135,11 +133,7 @@ class FineTuned(Method):
             pool=pool_size(steps),
             parts=settings.accumulate,
             title=f"seed {seed} · {task.id}",
-            section="transformer",
             folder=folder,
-            epochs=settings.epochs,
-            patience=settings.patience or settings.epochs,
-            gradient_clip=settings.gradient_clip,
             checkpoint=settings.checkpoint,
         )
 
@@ -161,11 +155,10 @@ class FineTuned(Method):
 
     def _warmup_notes(self) -> list[str]:
         """A note that names the tasks whose training ends before the warm-up does."""
-        settings = self.config.transformer
+        loss, settings, seed = self.config.loss, self.config.transformer, self.config.seeds[0]
         short = []
         for task in self.dataset.trained_tasks:
-            rows = self.data.train(task, self.config.loss, self.config.seeds[0])
-            steps = settings.epochs * pass_batches(rows, settings.batch_size)
+            steps = settings.epochs * pass_batches(self.data.train(task, loss, seed), settings.batch_size)
             if steps <= warmup_steps(settings, steps):
                 short.append(f"{task.id} ({steps})")
         why = f"the warm-up of {settings.warmup:g} steps is not shorter than the training, on {', '.join(short)}"

@@ -1,6 +1,5 @@
 """A transformer whose body stays as it is: pooled vectors are computed once, and heads are trained on them as in stage 2 of the LSTM."""
 
-import logging
 import time
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor
 
 from mtl.base.device import device_of
+from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
@@ -30,8 +30,6 @@ from mtl.training.checkpoints import WEIGHTS, read_weights
 from mtl.training.precision import mixed_precision, training_precision
 
 WEIGHT_FILES = "*.safetensors"
-
-logger = logging.getLogger("mtl")
 
 
 class Frozen(Method):
@@ -72,13 +70,11 @@ class Frozen(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
-        heads = self._heads
-        pretrained, cpu, answers = self.pretrained, torch.device("cpu"), self.dataset.answers
-
-        def network(task: Task) -> Network:
-            return Network([task], heads, None)
-
-        trained = TrainedFrozen(self.config, pretrained, cpu, lambda: pretrained.body, network, answers)
+        heads, pretrained = self._heads, self.pretrained
+        cpu, answers = torch.device("cpu"), self.dataset.answers
+        trained = TrainedFrozen(
+            self.config, pretrained, cpu, lambda: pretrained.body, lambda task: Network([task], heads, None), answers
+        )
         embeddings = pretrained.parameters - pretrained.parameters_without_embeddings
         others = pretrained.parameters_without_embeddings + sum(weight.numel() for weight in heads.parameters())
         return networks_cost(folder, self.dataset, trained.predict, embeddings, others, self._encoding_seconds)
@@ -121,7 +117,5 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
         heads = load_heads(config, [task], request.answers, pretrained.dim, read_weights(path), path)
         return Network([task], heads, None)
 
-    trained_on = tasks_seen(request, [])
-    return TrainedFrozen(
-        config, pretrained, request.device, lambda: pretrained.body, network, request.answers, trained_on
-    )
+    seen = tasks_seen(request, [])
+    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, network, request.answers, seen)

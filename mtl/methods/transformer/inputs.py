@@ -1,6 +1,6 @@
 """The model inputs of rows as token ids: both texts of a pair in one sequence, marked words behind them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +9,8 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.data.dataset import Dataset, Split, marked_texts
-from mtl.methods.transformer.model_files import tokenizing
 from mtl.methods.transformer.pretrained import Pretrained
+from mtl.methods.transformer.reading import tokenizing
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.task import Task
 
@@ -34,24 +34,18 @@ class InputReader:
         self.seen = self.cut = 0  # how many inputs were read, and how many of them were too long
         with tokenizing(self.name):
             marks = [int(self.tokenizer.num_special_tokens_to_add(pair=pair)) for pair in (False, True)]
-        self._shortest = {
-            1: 1 + marks[0],
-            2: 2 + marks[1],
-        }  # tokens of one text and of two texts of a token each, with marks
+        self._shortest = {1: 1 + marks[0], 2: 2 + marks[1]}  # tokens of one or two texts of a token each, with marks
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
         text), int32. Counts those that are cut. Raises InputError if `max_length` leaves no token for a text."""
         self.seen += len(inputs)
         rows: list[np.ndarray] = []
-        lengths = np.zeros(len(inputs), dtype=np.int64)
         with Progress("tokenizing", len(inputs), "rows") as bar:
             for start in range(0, len(inputs), CHUNK):
-                chunk = inputs[start : start + CHUNK]
-                for number, row in self._read(chunk):
-                    lengths[start + number] = len(row)
-                    rows.append(row)
-                bar.advance(len(chunk))
+                rows += self._read(inputs[start : start + CHUNK])
+                bar.reach(len(rows))
+        lengths = np.array(list(map(len, rows)), dtype=np.int64)
         starts = np.cumsum(lengths) - lengths
         tokens = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
         for (kind, size), column in zip(self._table_sizes.items(), tokens.T, strict=True):
@@ -65,8 +59,8 @@ class InputReader:
         note = f"{self.cut:,} of {self.seen:,} distinct inputs are cut to {self.length} tokens."
         return [note] if self.cut else []
 
-    def _read(self, inputs: Sequence[Parts]) -> Iterable[tuple[int, np.ndarray]]:
-        """The number of each input and its tokens, int32 (tokens, 2), in order."""
+    def _read(self, inputs: Sequence[Parts]) -> list[np.ndarray]:
+        """The tokens of each input, int32 (tokens, 2)."""
         for parts in {len(parts) for parts in inputs}:
             self._check_length(min(parts, 2), max(0, parts - 2))
         tails = [self._tail(parts) for parts in inputs]
@@ -77,6 +71,7 @@ class InputReader:
                 texts = [tuple(map(encodable, inputs[number][:2])) for number in numbers]
                 rooms = [self.length - len(tails[number]) for number in numbers]
                 heads.update(zip(numbers, self._heads(texts, rooms), strict=True))
+        rows = []
         for number, tail in enumerate(tails):
             ids, types = heads[number]
             if tail and ids[-1] == tail[0]:  # the pair ends with a separator already
@@ -84,8 +79,8 @@ class InputReader:
             ids, types = [*ids, *tail], [*types, *[max(types, default=0)] * len(tail)]
             # A tokenizer that adds no marks gives an empty text no token at all.
             with tokenizing(self.name):  # a damaged one may give numbers that are too large
-                row = np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
-            yield number, row
+                rows.append(np.array([ids or [self.padding], types or [0]], dtype=np.int32).T)
+        return rows
 
     def _check_length(self, sides: int, further: int) -> None:
         """Raise InputError if so many texts and further texts have no token each, beside the marks of the tokenizer."""

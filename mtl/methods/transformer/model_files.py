@@ -1,36 +1,28 @@
-"""The files of a transformer that someone else wrote: checks before transformers reads them, and its errors as InputErrors.
+"""Checks of a transformer's files, which someone else wrote, before the library transformers reads them.
 
 A `config.json` of a few bytes may ask for terabytes or for years, and the rules of a `tokenizer.json` may double a text again and again."""
 
 import os
 import re
 import stat
-import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from math import prod
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import read_json, without_advice
+from mtl.base.untrusted import read_json
 
 AGAIN = "restore the folder's files, or fetch or write them again"
-NOT_THERE = (
-    "cannot be had from the Hugging Face Hub: there is no network, or no such model, and no folder of this name; a folder with the model works"
-    " without a network: set transformer.path="
-)
-BRINGS_CODE = "needs code that it brings along, and such code is never run; name a transformer whose architecture the transformers library has"
-NO_TOKENIZER = "has no tokenizer that can be read; restore its tokenizer.json, or name a folder or a model that has one with transformer.tokenizer="
 WEIGHTS = (".safetensors", ".bin")  # ends of the names of files with weights
-MOST_LAYERS = 512  # also of blocks, groups and experts
+COUNTED_PARTS = ("layer", "block", "group", "expert", "depth")  # in keys of config.json
+MOST_LAYERS = 512  # of each of these parts
 MOST_POSITIONS = 2**21
+LARGEST_INTEGER = 2**63 - 1  # of torch
 MOST_RULES = 100  # of a tokenizer
 MOST_TOKENS = 2**24  # of a tokenizer
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
 MOST_GROWTH = 1000  # characters or tokens that a tokenizer's rules may make of one
-
-Opened = TypeVar("Opened")
 
 
 class Index(TypedDict):
@@ -66,15 +58,13 @@ def stored_weights(folder: Path) -> int:
 
 
 def check_config(path: Path) -> None:
-    """Raise InputError for a `config.json` with sizes that no transformer has."""
+    """Raise InputError for a `config.json` with sizes that no transformer has, or with settings that change how it computes."""
     pending: list[Any] = [read_json(path, dict[str, Any], AGAIN)]
     while pending:
         settings = pending.pop()
         pending += [value for value in _values(settings) if isinstance(value, dict | list)]
         for key, value in settings.items() if isinstance(settings, dict) else ():
-            # The name of an implementation with a slash is a repository of code on the Hub, not one of transformers' own.
-            is_foreign = value is not None and not (isinstance(value, str) and "/" not in value)
-            if (key == "chunk_size_feed_forward" and value) or (key.endswith("_implementation") and is_foreign):
+            if _is_unsupported(key, value):
                 message = f"such a setting is not supported; set it to null where you trust the folder, or {AGAIN}"
                 raise InputError(message, path=path, key=key)
             if isinstance(value, int) and value > (most := _most(key.lower())):
@@ -82,11 +72,18 @@ def check_config(path: Path) -> None:
                 raise InputError(message, path=path, key=key)
 
 
+def _is_unsupported(key: str, value: Any) -> bool:
+    """Whether a setting computes in chunks, or with an implementation of others: with a slash, its name is a repository of code on the Hub."""
+    if key.endswith("_implementation"):
+        return value is not None and not (isinstance(value, str) and "/" not in value)
+    return key == "chunk_size_feed_forward" and bool(value)
+
+
 def _most(key: str) -> int:
     """The largest value that a key of config.json may have."""
-    if any(part in key for part in ("layer", "block", "group", "expert", "depth")) and "size" not in key:
+    if any(part in key for part in COUNTED_PARTS) and "size" not in key:
         return MOST_LAYERS
-    return MOST_POSITIONS if "position" in key or "n_ctx" in key else 2**63 - 1
+    return MOST_POSITIONS if "position" in key or "n_ctx" in key else LARGEST_INTEGER
 
 
 def check_tokenizer(path: Path) -> None:
@@ -156,43 +153,3 @@ def check_place(key: str, name: str) -> None:
     if is_in_folder or name.startswith((".", "~", os.sep)) or not HUB_NAME.fullmatch(name):
         message = "no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME"
         raise InputError(message, key=key, value=name)
-
-
-def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
-    """`read(…)` of a part of a folder, without running code that it brings along: transformers would ask on standard input. Raises InputError with
-    the beginning of what transformers says, which raises errors of many kinds."""
-    try:
-        return read(*arguments, trust_remote_code=False, **options)
-    except Exception as error:  # damaged files: of safetensors, of pickle, of JSON, of shapes
-        raise InputError(f"{name}: {_problem(name, part, error)}") from None
-
-
-def _problem(name: str, part: str, error: Exception) -> str:
-    """What is wrong if reading a part of a folder, or of a model on the Hub, raised this error."""
-    said, unreadable = str(error), f"{part} cannot be read: {_begin(error)}; {AGAIN}"
-    if isinstance(error, OSError):
-        return unreadable if Path(name).is_dir() else NOT_THERE
-    if isinstance(error, ImportError):
-        return f"needs a package that is not installed: {_begin(error)}"
-    if "trust_remote_code" in said:
-        return BRINGS_CODE
-    return NO_TOKENIZER if said.startswith("Couldn't instantiate the backend tokenizer") else unreadable
-
-
-@contextmanager
-def tokenizing(name: str) -> Iterator[None]:
-    """Whatever a tokenizer raises within the block becomes an InputError that names it. The panics of its library are no Exceptions."""
-    try:
-        yield
-    except InputError:
-        raise
-    except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        raise InputError(f"{name}: its tokenizer cannot read a text: {_begin(error)}; {AGAIN}") from None
-
-
-def _begin(error: BaseException) -> str:
-    """The beginning of an error's message, as one line."""
-    text = without_advice(str(error)) or type(error).__name__
-    return textwrap.shorten(text, 200, placeholder=" …").rstrip(".")

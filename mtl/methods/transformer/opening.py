@@ -1,11 +1,12 @@
 """Opening the pretrained transformer that a run starts from, with checks that it is whole and can read a text."""
 
-import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.extras import import_transformers
 from mtl.base.memory import check_fits
@@ -13,14 +14,14 @@ from mtl.base.wings import wings
 from mtl.base.wording import counted
 from mtl.data.dataset import training_texts
 from mtl.methods.method import BuildRequest
-from mtl.methods.transformer import model_files
 from mtl.methods.transformer.entry import TINY
+from mtl.methods.transformer.model_files import AGAIN, check_config, check_folder, check_place, check_tokenizer
 from mtl.methods.transformer.pretrained import Pretrained
+from mtl.methods.transformer.reading import NO_TOKENIZER, opened, tokenizing
 
 PROBE = "Ala ma kota, a kot ma Alę."  # read once when a transformer is opened
+PROBED = 16  # the most tokens of it that are read
 FLOAT = 4  # bytes of a weight
-
-logger = logging.getLogger("mtl")
 
 
 def open_origin(request: BuildRequest) -> Pretrained:
@@ -47,9 +48,9 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     """The transformer in a folder, or with a name on the Hub. Its tokenizer may have another name or path. Weights are read as tensors only, and no
     code of others runs. Raises InputError, which says what is wrong and what to do."""
     import_transformers()
-    model_files.check_place("transformer.path", path)
+    check_place("transformer.path", path)
     if tokenizer is not None:
-        model_files.check_place("transformer.tokenizer", tokenizer)
+        check_place("transformer.tokenizer", tokenizer)
     body, read_tokenizer = open_parts(path, tokenizer or path, torch.float32)
     if body.config.is_encoder_decoder:
         raise InputError("is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT", path=path)
@@ -71,27 +72,32 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # for weights that the files lack
         weights = "the model (config.json and its weights)"
-        body, report = model_files.opened(path, weights, AutoModel.from_pretrained, path, dtype=dtype, **options)
-    if mismatched := sorted(report["mismatched_keys"]):
-        name, stored, described = mismatched[0]
-        sizes = f"{name} is {tuple(stored)}, and config.json says {tuple(described)}"
-        raise InputError(f"its weights are not of the sizes in config.json: {sizes}; {model_files.AGAIN}", path=path)
-    optional = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
-    if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in optional)):
-        parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
-        raise InputError(f"{parts}; {model_files.AGAIN}", path=path)
-    if unexpected := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
-        described = f"config.json describes {body.config.num_hidden_layers} layers"
-        raise InputError(f"{described}, and the files hold {unexpected[0]}; {model_files.AGAIN}", path=path)
-    for name, weight in body.named_parameters():
-        if not weight.isfinite().all():
-            raise InputError(f"its weights hold values that are not finite, in {name}; {model_files.AGAIN}", path=path)
+        body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=dtype, **options)
+    _check_weights(path, body, report)
     # Not their number: a token's id may be any.
     tokens, entries = max(read_tokenizer.get_vocab().values()) + 1, body.get_input_embeddings().num_embeddings
     if tokens > entries:
         message = f"its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
         raise InputError(f"{tokenizer}: {message}")
     return body, read_tokenizer
+
+
+def _check_weights(path: str, body: Any, report: Mapping[str, Any]) -> None:
+    """Raise InputError unless transformers' report says that all weights of the body were read, as config.json describes them, and all are finite."""
+    if mismatched := sorted(report["mismatched_keys"]):
+        name, stored, described = mismatched[0]
+        sizes = f"{name} is {tuple(stored)}, and config.json says {tuple(described)}"
+        raise InputError(f"its weights are not of the sizes in config.json: {sizes}; {AGAIN}", path=path)
+    optional = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
+    if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in optional)):
+        parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
+        raise InputError(f"{parts}; {AGAIN}", path=path)
+    if unexpected := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
+        layers = f"config.json describes {body.config.num_hidden_layers} layers"
+        raise InputError(f"{layers}, and the files hold {unexpected[0]}; {AGAIN}", path=path)
+    for name, weight in body.named_parameters():
+        if not weight.isfinite().all():
+            raise InputError(f"its weights hold values that are not finite, in {name}; {AGAIN}", path=path)
 
 
 def _is_further_layer(body: Any, name: str) -> bool:
@@ -107,11 +113,9 @@ def sized_body(path: str) -> Any:
 
     config = _open_config(path)
     with torch.random.fork_rng(devices=[]), torch.device("meta"):
-        body: Any = model_files.opened(path, "config.json", AutoModel.from_config, config, dtype=torch.float32)
+        body: Any = opened(path, "config.json", AutoModel.from_config, config, dtype=torch.float32)
     size = FLOAT * sum(weight.numel() for weight in body.parameters())
-    check_fits(
-        size, f"{path}: a transformer of these sizes (config.json)", f"name a smaller one, or {model_files.AGAIN}"
-    )
+    check_fits(size, f"{path}: a transformer of these sizes (config.json)", f"name a smaller one, or {AGAIN}")
     return body
 
 
@@ -124,16 +128,14 @@ def open_without_weights(folder: Path) -> Pretrained:
 def check_runs(pretrained: Pretrained, model: Any) -> None:
     """Raise InputError if the body, with or without a head, cannot read a short text: settings in its files may contradict each other."""
     name = pretrained.name
-    with model_files.tokenizing(name):
-        most = min(pretrained.longest or 16, 16)  # damaged files may name a limit that is no number
+    with tokenizing(name):
+        most = min(pretrained.longest or PROBED, PROBED)  # damaged files may name a limit that is no number
         ids = pretrained.tokenizer(PROBE, truncation=True, max_length=most, return_tensors="pt")["input_ids"]
     mask = torch.ones_like(ids)
     with torch.no_grad():
-        states = model_files.opened(
-            name, "the model", lambda trust_remote_code: model(input_ids=ids, attention_mask=mask)[0]
-        )
+        states = opened(name, "the model", lambda trust_remote_code: model(input_ids=ids, attention_mask=mask)[0])
     if not states.isfinite().all():
-        raise InputError(f"{name}: its outputs are not finite numbers; {model_files.AGAIN}")
+        raise InputError(f"{name}: its outputs are not finite numbers; {AGAIN}")
 
 
 def _open_config(name: str) -> Any:
@@ -142,18 +144,17 @@ def _open_config(name: str) -> Any:
     from transformers.utils import cached_file
 
     if Path(name).is_dir():
-        model_files.check_folder(Path(name))
+        check_folder(Path(name))
     else:
-        model_files.opened(
-            name, "config.json", AutoConfig.from_pretrained, name
-        )  # says what is wrong with the Hub, or the name
+        # Says what is wrong with the Hub, or the name.
+        opened(name, "config.json", AutoConfig.from_pretrained, name)
         quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
-        for file, check in (("config.json", model_files.check_config), ("tokenizer.json", model_files.check_tokenizer)):
+        for file, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
             # Where the file is kept on this machine; None if the model has no such file.
-            path = model_files.opened(name, file, lambda trust_remote_code, file=file: cached_file(name, file, **quiet))
+            path = opened(name, file, lambda trust_remote_code, file=file: cached_file(name, file, **quiet))
             if path is not None:
                 check(Path(path))
-    return model_files.opened(name, "config.json", AutoConfig.from_pretrained, name)
+    return opened(name, "config.json", AutoConfig.from_pretrained, name)
 
 
 def _open_tokenizer(name: str) -> Any:
@@ -161,9 +162,9 @@ def _open_tokenizer(name: str) -> Any:
     from transformers import AutoTokenizer
 
     if Path(name).is_dir():
-        model_files.check_folder(Path(name))
-    with model_files.tokenizing(name):
-        tokenizer: Any = model_files.opened(name, "its tokenizer", AutoTokenizer.from_pretrained, name)
+        check_folder(Path(name))
+    with tokenizing(name):
+        tokenizer: Any = opened(name, "its tokenizer", AutoTokenizer.from_pretrained, name)
     if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):
-        raise InputError(f"{name}: {model_files.NO_TOKENIZER}")
+        raise InputError(f"{name}: {NO_TOKENIZER}")
     return tokenizer

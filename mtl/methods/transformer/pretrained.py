@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from mtl.base.errors import InputError
 from mtl.base.extras import library_versions
 from mtl.base.folders import new_folder
-from mtl.methods.transformer.model_files import opened
+from mtl.methods.transformer.reading import opened
 from mtl.training.checkpoints import update_with_weights
 
 NO_LIMIT = 10**9  # a tokenizer whose folder names no longest input says 1e30

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,8 @@ from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.version import VERSION
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
-from mtl.methods.method import LoadRequest
-from mtl.methods.networks import TaskInput
-from mtl.methods.trained import TrainedNetworks
+from mtl.methods.method import Answers, LoadRequest
+from mtl.methods.networks import TaskInput, TrainedNetworks
 from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
 from mtl.methods.transformer.opening import check_runs, open_without_weights
@@ -51,33 +50,27 @@ def encode_texts(body: Any, pretrained: Pretrained, sequences: ArraySequences, p
     return vectors
 
 
+@dataclass(eq=False)
 class TransformerEncoder:
     """What `mtl.methods.method.Model` of a transformer has beside `predict`."""
 
+    pretrained: Pretrained  # its tokenizer and its sizes
+    max_length: int
+    trainer: TrainerConfig
+    device: torch.device
+    open_body: Callable[[], Any]  # returns the body that encodes texts, with its weights
+    trained_on: Sequence[str] = ()
     pooling = "mean"
 
-    def __init__(
-        self,
-        pretrained: Pretrained,
-        max_length: int,
-        trainer: TrainerConfig,
-        device: torch.device,
-        body: Callable[[], Any],
-        trained_on: Sequence[str] = (),
-    ) -> None:
-        """`pretrained` has the tokenizer and the sizes; `body` returns the body that encodes texts, with its weights."""
-        self.pretrained, self.trainer, self.device = pretrained, trainer, device
-        self.length = longest_input(max_length, pretrained)
-        self.dim = pretrained.dim
-        self.parameters = pretrained.parameters
-        self.parameters_without_embeddings = pretrained.parameters_without_embeddings
-        self.trained_on = trained_on
-        self._open_body = body
+    def __post_init__(self) -> None:
+        self.length = longest_input(self.max_length, self.pretrained)
+        self.dim, self.parameters = self.pretrained.dim, self.pretrained.parameters
+        self.parameters_without_embeddings = self.pretrained.parameters_without_embeddings
 
     @cached_property
     def body(self) -> Any:
         """The model that encodes texts, on the device to compute on."""
-        return self._open_body().to(self.device).eval()
+        return self.open_body().to(self.device).eval()
 
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """Text vectors, float32 (texts, dim): the body's last layer, pooled over all tokens, with those that stand around a text."""
@@ -108,10 +101,10 @@ class HeadsOnBody(TrainedNetworks, TransformerEncoder):
         device: torch.device,
         body: Callable[[], Any],
         network: Callable[[Task], TaskNetwork],
-        answers: Mapping[str, Sequence[str]],
+        answers: Answers,
         trained_on: Sequence[str] = (),
     ) -> None:
-        """`network` returns the network with a task's head, with its weights; `answers` are as in `mtl.data.dataset.Dataset`."""
+        """`network` returns the network with a task's head, with its weights."""
         TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
         size = config.transformer.rows_at_once if config.finetune.train_encoder else config.finetune.batch_size
         TrainedNetworks.__init__(self, config, device, size, lambda task: network(task).to(device), answers)
@@ -142,31 +135,35 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     if not paths:
         message = "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
         raise InputError(message, path=request.folder)
-
-    def open_network(task: Task) -> TransformerNetwork:
-        outputs = {task.id: target_kind(task).head.outputs(request.answers.get(task.id, []))}
-        # Prediction needs no gradients, so none are computed again.
-        settings = replace(config.transformer, gradient_checkpointing=False)
-        network = TransformerNetwork(pretrained, [task], outputs, 0, config.trainer, request.device, settings)
-        fill(network, read_weights(paths[task.id]), paths[task.id])
-        check_runs(pretrained, network.models[0].eval())
-        return network
-
-    def open_body() -> Any:
-        task, trained = request.task, ", ".join(paths)
-        if task is None and len(paths) > 1:
-            message = f"in this run each task has its own encoder; set task= to one of {trained}"
-            raise InputError(message, key="task")
-        if task is not None and task not in paths:
-            raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
-        path = paths[task or next(iter(paths))]
-        model = pretrained.classifier(1)
-        fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
-        check_runs(pretrained, model.base_model.eval())
-        return model.base_model
-
+    body, network = partial(_body, request, pretrained, paths), partial(_network, request, pretrained, paths)
     seen = tasks_seen(request, list(paths) if request.task is None else [request.task])
-    return TrainedTransformer(config, pretrained, request.device, open_body, open_network, request.answers, seen)
+    return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
+
+
+def _body(request: LoadRequest, pretrained: Pretrained, paths: Mapping[str, Path]) -> Any:
+    """The body that encodes texts, with its weights in one of these files of tasks."""
+    task, trained = request.task, ", ".join(paths)
+    if task is None and len(paths) > 1:
+        message = f"in this run each task has its own encoder; set task= to one of {trained}"
+        raise InputError(message, key="task")
+    if task is not None and task not in paths:
+        raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
+    path = paths[task or next(iter(paths))]
+    model = pretrained.classifier(1)
+    fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
+    check_runs(pretrained, model.base_model.eval())
+    return model.base_model
+
+
+def _network(request: LoadRequest, pretrained: Pretrained, paths: Mapping[str, Path], task: Task) -> TransformerNetwork:
+    """The network of a task, with its weights in one of these files of tasks."""
+    outputs = {task.id: target_kind(task).head.outputs(request.answers.get(task.id, []))}
+    # Prediction needs no gradients, so none are computed again.
+    settings = replace(request.config.transformer, gradient_checkpointing=False)
+    network = TransformerNetwork(pretrained, [task], outputs, 0, request.config.trainer, request.device, settings)
+    fill(network, read_weights(paths[task.id]), paths[task.id])
+    check_runs(pretrained, network.models[0].eval())
+    return network
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:

@@ -10,8 +10,7 @@ from string import Template
 from typing import Any
 
 HERE = Path(__file__).parent
-# Each with the files of its licences.
-LIBRARIES = (
+LIBRARIES = (  # each with the files of its licences
     ("table-core.production.js", ("table-core.LICENSE",)),
     ("d3.min.js", ("d3.LICENSE",)),
     ("plot.umd.min.js", ("plot.LICENSE", "plot-bundled.LICENSE")),
@@ -58,10 +57,8 @@ def content_policy(scripts: list[str]) -> str:
     """A Content-Security-Policy that allows only these scripts to run."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    sources = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
+    return f"{sources}; base-uri 'none'; form-action 'none'"
 
 
 def embedded_json(content: dict[str, Any]) -> str:

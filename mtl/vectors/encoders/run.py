@@ -11,7 +11,7 @@ from mtl.base.typed import typed
 from mtl.data.dataset import training_texts
 from mtl.methods import METHODS, method_name
 from mtl.methods.predictor import Predictor
-from mtl.runs.summary import read_summary
+from mtl.runs.records import read_summary
 from mtl.vectors.encoders.encoder import ModelEncoder, mean_vector
 
 

@@ -10,8 +10,9 @@ from typing import Any, NotRequired, TypedDict
 from mtl.base.errors import InputError
 from mtl.base.extras import import_transformers
 from mtl.base.untrusted import read_json
-from mtl.methods.transformer.model_files import AGAIN, check_folder, check_place, opened, stored_weights
+from mtl.methods.transformer.model_files import AGAIN, check_folder, check_place, stored_weights
 from mtl.methods.transformer.opening import open_parts
+from mtl.methods.transformer.reading import opened
 from mtl.vectors.export.tokenizer import is_moses
 
 MODEL_FILES = (".json", ".safetensors", ".txt", ".model", ".jinja")  # ends of the names of a model's files

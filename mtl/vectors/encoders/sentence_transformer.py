@@ -24,8 +24,9 @@ from mtl.data.blocks import text_blocks
 from mtl.methods.floors.features import Document
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.inputs import encodable
-from mtl.methods.transformer.model_files import AGAIN, opened
+from mtl.methods.transformer.model_files import AGAIN
 from mtl.methods.transformer.opening import PROBE
+from mtl.methods.transformer.reading import opened
 from mtl.vectors.encoders.encoder import Description, PretrainedSettings, SentenceEncoder
 from mtl.vectors.encoders.sentence_model import MODEL_FILES, check_model, load_model, local_folder
 

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from mtl.base.wording import MISSING, escaped, markdown_table
-from mtl.runs.summary import read_summary
+from mtl.runs.records import read_summary
 from mtl.runs.table import render
 from mtl.vectors.export.export import Export
 

@@ -9,8 +9,9 @@ from audit_parts import ANALOGY, CHOICE, LABELS, PAIR, POSITIVE, RATING, only, p
 from sklearn.model_selection import PredefinedSplit
 
 from mtl.benchmark_making.audits.fields import FOLDS, field_findings, guess, non_inputs
-from mtl.benchmark_making.audits.leaks import question_findings, shared_across, shared_within
+from mtl.benchmark_making.audits.leaks import shared_across, shared_within
 from mtl.benchmark_making.audits.parts import Finding, Part
+from mtl.benchmark_making.audits.questions import question_findings
 from mtl.benchmark_making.data_files import write_records
 from mtl.data.examples import Span
 from mtl.tasks.scale import PERCENT, SCALES, Scale

@@ -75,9 +75,7 @@ def test_the_files_of_tasks(tmp_path: Path) -> None:
     check_golden("init-suite-names.txt", "\n".join(said))
 
 
-def test_a_folder_that_cannot_be_read_is_no_folder_without_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_read_is_not_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: str) -> None:
         raise PermissionError(13, "Permission denied", path)
 

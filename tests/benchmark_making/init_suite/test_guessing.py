@@ -14,8 +14,6 @@ NESTED = {**BOTH, "meta": [{"year": 1999}] * 12}  # written as .jsonl, in which 
 LACKING = {**NESTED, "label": ["glad", None, *BOTH["label"][2:]]}
 MOODS = {**NESTED, "glad": [0, 1, 1] * 4, "sad": [1, 0, 1] * 4}
 PAIRS = {"premise": sentences(18), "hypothesis": sentences(18, "another")}
-
-
 ROWS = [list(row) for row in zip(*BOTH.values(), strict=True)]
 
 

@@ -113,6 +113,16 @@ def test_the_advice_answers_every_question(tmp_path: Path, capsys: pytest.Captur
     assert "tasks.rows.reading.encoding=cp1252" in told.splitlines()[-1]
 
 
+def test_the_advice_names_a_file_with_characters_that_do_not_print(tmp_path: Path) -> None:
+    name = "rows\x1b[31m\u202e\n.csv"
+    write_table(tmp_path / "d" / name, ["text", "label"], [row[:2] for row in TONES], ",")
+    told = init_suite(tmp_path / "d", out=tmp_path / "d.yaml").summary
+    assert all(line.isprintable() for line in told.splitlines())
+    known = known_answers(shlex.split(told.partition("--answer ")[2]))
+    suite = load_suite(init_suite(tmp_path / "d", out=tmp_path / "answered.yaml", known=known).path)
+    assert {task.files["train"] for task in suite.tasks.values()} == {name}
+
+
 def test_the_answer_for_a_task_that_is_left_out_has_its_spans_read(tmp_path: Path) -> None:
     spans = [{"start": 0, "stop": 4, "label": "place"}]
     write_jsonl(tmp_path / "d" / "train.jsonl", [{"text": f"Oslo is number {i}", "spans": spans} for i in range(40)])

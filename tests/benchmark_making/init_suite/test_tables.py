@@ -91,9 +91,7 @@ def test_a_large_file_is_sampled_and_its_targets_are_counted(tmp_path: Path, mon
     assert len(read_table(tmp_path / "train.tsv").columns["text"].texts) < 40
 
 
-def test_a_large_file_with_empty_lists_of_objects_is_read_as_a_small_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_file_with_empty_lists_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"text": f"a b {i}", "tags": [{"name": "a"}] if i % 4 else []} for i in range(100)]
     monkeypatch.setattr(tables, "SAMPLE_ROWS", 50)
     table = read_table(write_jsonl(tmp_path / "train.jsonl", rows))

@@ -8,7 +8,8 @@ import pytest
 from input_errors import ANY, raises_input_error
 from make_parts import SPLIT, TASK, column, recipe_of, write_recipe
 
-from mtl.benchmark_making.make.recipe import RecipeSource, load_recipe
+from mtl.benchmark_making.make.recipe import load_recipe
+from mtl.benchmark_making.make.sources import RecipeSource
 from mtl.benchmark_making.make.table import Origin, Table
 from mtl.tasks.task import Reading
 
@@ -93,7 +94,7 @@ CONLL = """# newdoc id = first
 
 def read(folder: Path, name: str, content: str, **keys: object) -> Table:
     (folder / name).write_text(content, encoding="utf-8")
-    return RecipeSource(name, **keys).read("corpus", folder)  # type: ignore[arg-type]
+    return RecipeSource(name, **keys).read("corpus", folder).table  # type: ignore[arg-type]
 
 
 def test_a_token_file_has_a_row_for_each_sentence_and_documents_may_be_numbered(tmp_path: Path) -> None:

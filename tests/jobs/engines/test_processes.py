@@ -24,9 +24,10 @@ from mtl.base.locks import LOST
 from mtl.base.progress import Progress
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import Done, Needs, Unit
-from mtl.jobs.engines.processes import Processes, relay, send
+from mtl.jobs.engines.processes import Processes
+from mtl.jobs.engines.relay import relay, send
 from mtl.jobs.together import run_together
-from mtl.runs.summary import read_summary
+from mtl.runs.records import read_summary
 
 pytestmark = pytest.mark.slow
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from input_errors import refused
 
+from mtl.base.errors import InputError
 from mtl.data.dataset import Split
 from mtl.methods.floors.estimators import CosineInRange, YesOrNo, check_grid, grid_settings, new_estimator, weight_count
 from mtl.methods.floors.guesses import guess_for, guessed
@@ -105,3 +106,12 @@ def test_constant_uniform_and_majority_answers() -> None:
     assert guessed("uniform", CHOICE, rows(1.0, sizes=[2]), choice, rng(1)).tolist() in [
         [a, b] for a in (0, 1) for b in (0, 1, 2)
     ]
+
+
+def test_a_bad_value_is_named() -> None:
+    for method, key, value in (
+        *(("fasttext", "max_characters", 1), ("fasttext", "epoch", 0), ("static", "head", "deep")),
+        *(("static", "alpha", 0), ("svm", "C", -1), ("svm", "C", "abc")),
+    ):
+        with pytest.raises(InputError, match=f"^floor.grid.{key}={value}"):
+            check_grid(method, {key: [value]})

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from small_suite import write_tsv
 
-import mtl.methods.floors.classifiers as classifiers
+import mtl.methods.floors.fasttext_classifier as fasttext_classifier
 import mtl.methods.floors.floor as floor
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.floors.model_file import KEEPABLE
@@ -82,7 +82,7 @@ def one_word_tells(data: Path) -> None:
 def test_a_word_that_tells_the_target_is_learned(
     floor_settings: list[str], tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classifiers, "BUCKETS", 500)
+    monkeypatch.setattr(fasttext_classifier, "BUCKETS", 500)
     one_word_tells(tmp_path / "data")
     settings = [*floor_settings, *reading(method, tmp_path), "seeds=[1,2]", *(CERTAIN if method == "forest" else [])]
     summary = run_baseline(job(settings), "mtl baseline …")
@@ -233,7 +233,7 @@ def reading(method: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize("method", ["logistic", "naive_bayes", "static", "fasttext"])
 def test_all_kinds_of_targets(tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels, numbers, choices and words, as far as the method predicts them."""
-    monkeypatch.setattr(classifiers, "BUCKETS", 500)
+    monkeypatch.setattr(fasttext_classifier, "BUCKETS", 500)
     suite = write_kinds_suite(tmp_path)
     folders = [f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache")]
     run_baseline(job([f"suite={suite}", *folders, *reading(method, tmp_path), "seeds=[1]"]))

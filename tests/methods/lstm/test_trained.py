@@ -12,8 +12,9 @@ from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, ls
 from mtl.data.dataset import Split
 from mtl.methods.heads import check_size
 from mtl.methods.lstm.outputs import ComputedOutputs, encode_once, reads_tokens
-from mtl.methods.lstm.stage1 import SharedStage1, pretrain
-from mtl.methods.lstm.trained import TrainedLstm, new_encoder, new_network
+from mtl.methods.lstm.shared_stage1 import SharedStage1
+from mtl.methods.lstm.stage1 import new_network, pretrain
+from mtl.methods.lstm.trained import TrainedLstm, new_encoder
 from mtl.methods.stage2 import Finetuning
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import finetune_folder, pretrain_folder
@@ -113,12 +114,10 @@ def test_text_vectors_are_those_of_stage_1_and_answers_need_a_checkpoint(frozen:
     together = model.predict(CHOICE, rows)
     assert together.tolist() == [model.predict(CHOICE, [row])[0] for row in rows]
     assert together[1] == 0
-    elsewhere = TrainedLstm(
-        model.config, "sv", tmp_path, model.encoder, model.sequences, model.embeddings, model.answers
-    )
+    moved = TrainedLstm(model.config, "sv", tmp_path, model.encoder, model.sequences, model.embeddings, model.answers)
     for task in (WORDS, OTHER):
         with raises_input_error(file="best.ckpt"):
-            elsewhere.predict(task, texts_of(parts, task))
+            moved.predict(task, texts_of(parts, task))
 
 
 def test_networks_beyond_the_memory_are_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,9 +60,7 @@ def test_without_its_cache_elmo_gives_the_same(settings: list[str], tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_threshold_has_the_precision_used(
-    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_threshold_has_the_precision(settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row_outputs, in_bfloat16 = stage2.row_outputs, []
 
     def spy(*arguments):  # type: ignore[no-untyped-def]

@@ -129,9 +129,7 @@ def test_predictions_that_are_not_those_of_the_rows_are_one_line(bert: Path, tmp
     assert_damaged(path, data, task)
 
 
-def test_a_disk_without_room_for_checkpoints_is_one_line(
-    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_without_room_is_one_line(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     method = prepared(bert, tmp_path)
     monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
     refused(lambda: train(method, method.new_network(method.dataset.tasks[:1], 1), tmp_path / "s"), file="s")

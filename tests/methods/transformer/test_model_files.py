@@ -17,8 +17,8 @@ from tiny_transformers import write_bert
 
 from mtl.base.errors import InputError
 from mtl.methods.transformer.inputs import InputReader
-from mtl.methods.transformer.model_files import tokenizing
 from mtl.methods.transformer.opening import open_pretrained, open_without_weights
+from mtl.methods.transformer.reading import tokenizing
 
 TEXTS = ["solen skiner idag", "regnet faller", "jag skrattar gott åt vädret"]
 

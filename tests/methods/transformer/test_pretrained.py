@@ -59,9 +59,7 @@ def test_heads_follow_from_the_seed_and_have_float32_outputs_in_bfloat16(bert: P
     assert outputs.dtype == torch.float32 and not torch.equal(outputs, outputs.bfloat16().float())
 
 
-def test_what_a_run_saves_and_the_fingerprint_of_weights_and_tokenizer(
-    bert: Path, tmp_path: Path, roberta: Path
-) -> None:
+def test_what_a_run_saves_and_the_fingerprint_of_weights_and_rules(bert: Path, tmp_path: Path, roberta: Path) -> None:
     pretrained = open_pretrained(str(bert))
     pretrained.tokenizer(TEXTS, truncation=True, max_length=5)  # the tokenizer keeps this, which is none of its rules
     pretrained.save(tmp_path / "with", weights=True)

@@ -119,9 +119,7 @@ def test_a_text_s_vector_is_the_same_in_any_batch(runs: dict[str, Path], variant
     assert encoder.model.fingerprint() == again.model.fingerprint()
 
 
-def test_the_vector_is_the_mean_over_tokens_and_which_encoder_must_be_clear(
-    runs: dict[str, Path], folder: Path
-) -> None:
+def test_the_vector_is_the_mean_over_tokens_and_the_encoder_must_be_clear(runs: dict[str, Path], folder: Path) -> None:
     """Of the last layer, computed by transformers alone."""
     from transformers import AutoModel, AutoTokenizer
 

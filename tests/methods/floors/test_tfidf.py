@@ -7,9 +7,10 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from mtl.base.settings.schema import FloorConfig
 from mtl.data.dataset import Split
-from mtl.methods.floors.features import Document, TaskFeatures, fitted_state, new_vectorizers, restore_fitted
+from mtl.methods.floors.features import Document, fitted_state, restore_fitted
 from mtl.methods.floors.inputs import training_inputs
 from mtl.methods.floors.static import TextVectors, WordFile
+from mtl.methods.floors.tfidf import TaskFeatures, new_vectorizers
 from mtl.tasks.task import Task
 
 PAIR = Task("pair", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")
@@ -21,8 +22,8 @@ RARE = np.log(3 / 2) + 1  # idf = ln((1 + texts) / (1 + texts with it)) + 1 (sci
 
 @pytest.fixture(autouse=True)
 def short_ngrams(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.methods.floors.features.WORD_NGRAMS", (1, 1))
-    monkeypatch.setattr("mtl.methods.floors.features.CHARACTER_NGRAMS", (3, 3))
+    monkeypatch.setattr("mtl.methods.floors.tfidf.WORD_NGRAMS", (1, 1))
+    monkeypatch.setattr("mtl.methods.floors.tfidf.CHARACTER_NGRAMS", (3, 3))
 
 
 def config(**other: object) -> FloorConfig:
@@ -77,9 +78,7 @@ def test_ngrams_by_their_formula_and_none_that_are_left() -> None:
     assert width(max_features=1) == [1, 1]
     assert all(made.fit([AB, CD]).transform([NEW]).nnz == 0 for made in new_vectorizers(config()).values())
     with pytest.raises(ValueError, match="min_df"):
-        TaskFeatures("svm", config(min_count=3), SINGLE).fit(
-            [[AB], [CD]]
-        )  # two documents cannot hold anything three times
+        TaskFeatures("svm", config(min_count=3), SINGLE).fit([[AB], [CD]])  # two documents hold nothing three times
     # Its n-grams would have numbers beyond the columns of the matrix.
     for ngrams in ('["bra", "bra"]', "[]"):
         with pytest.raises(ValueError, match="twice"):

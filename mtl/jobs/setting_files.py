@@ -1,17 +1,16 @@
-"""The layers of settings that a run's configuration is made of: files, the suite's settings, the command line; and how they are merged."""
+"""The files of settings that a run's settings choose, as layers: defaults, embeddings, method, variant, suite, architecture and preset."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.names import ABSENT, advice, meant, one_spelling
-from mtl.base.settings.layers import find_suite, find_yaml, flatten, flatten_config, matches, merge, shipped
-from mtl.base.settings.schema import BY_TASK, CHOICES, LOCATIONS, PAPER, Config, EmbedderOptions, config_of, names_code
-from mtl.base.typed import UnknownKey, check_known, declared_keys
+from mtl.base.names import advice, one_spelling
+from mtl.base.settings.layers import find_suite, find_yaml, flatten, shipped
+from mtl.base.settings.schema import CHOICES, LOCATIONS, PAPER, EmbedderOptions
+from mtl.base.typed import check_known
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sample import SAMPLES
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
@@ -24,15 +23,13 @@ SETTINGS_KINDS = ("architecture", "preset")  # kinds of files that change any se
 METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of single methods
 # The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
-MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True)
 class Layers:
     """The settings of a run from files, which those of the command line replace."""
 
-    # Nested settings by the names of their layers, DEFAULTS first; values replace those of earlier layers.
-    settings: dict[str, Any]
+    settings: dict[str, Any]  # nested, by the name of the layer, DEFAULTS first; values replace those of earlier ones
     suite: Suite
     suite_name: str  # its name or path, as the settings have it
     variant: dict[str, Any]  # the settings of the variant, by dotted keys
@@ -40,9 +37,8 @@ class Layers:
 
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
-    """The layers below these settings of the command line (by dotted keys), which choose the files: baseline.yaml, embeddings/NAME.yaml,
-    method/NAME.yaml, variant/NAME.yaml, the suite file's `config`, its section `methods` for the method, architecture/NAME.yaml and
-    preset/NAME.yaml, in this order. Raises InputError for a missing or bad file, and for settings that the method does not read."""
+    """The layers below these settings of the command line (by dotted keys), which choose files: baseline.yaml, NAME.yaml of embeddings, method and
+    variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and preset. Raises InputError."""
     named_files = {key: str(settings[key]) for key in FILES if key in settings}
     method = _read_method(named_files.get("method", FILES["method"]))
     files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **named_files}
@@ -102,8 +98,7 @@ def _check_variant_is_read(variant: Mapping[str, Any], baseline: Mapping[str, An
 
 
 def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
-    """The settings of an architecture or a preset, as `kind` says, with this name or path. Its section `embeddings` has a section for each kind of
-    embeddings, of which only that for these embeddings applies."""
+    """The settings of the architecture or preset (`kind`) of this name or path. Its section `embeddings` has a part for each kind of embeddings."""
     content, origin, configs = _read_named(kind, name), f"{kind}={name}", shipped("configs")
     # Runs are told apart by these names, and both kinds stand in the same part of a run's name.
     file = f"{content[kind]}.yaml"
@@ -169,8 +164,7 @@ def load_checked_suite(name: str) -> Suite:
 
 
 def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
-    """The settings in a suite file by their sections: `config` for every run, `config.methods.NAME` for the runs of a method. Raises InputError for
-    an unknown method, and for keys that the method does not read."""
+    """The settings in a suite file by section: `config`, and `config.methods.NAME` for a method. Raises InputError for unknown and unread keys."""
     by_method, origin = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
     if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
         raise InputError(f"{origin}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
@@ -181,81 +175,3 @@ def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
             raise InputError(f"{origin}.{method}: {unread[0]}: the method does not read it")
     common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
     return {"config": common, **{f"config.{METHODS_KEY}.{name}": section for name, section in by_method.items()}}
-
-
-def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str]]:
-    """The configuration that the layers and the settings of the command line (by dotted keys) make, and for each key the name of the layer of its
-    value. Raises InputError for a key that does not exist, for a value that is missing or makes no sense, and for one that does not fit the variant;
-    it names the layer, if this is neither DEFAULTS nor COMMAND_LINE."""
-    merged: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    for origin, layer in layers.settings.items():
-        if not isinstance(layer, dict):
-            raise InputError("must hold keys and values", path=origin)
-        if code := [key for key, value in flatten(layer).items() if names_code(key, value)]:
-            raise InputError("only the command line and Python name code that runs", path=origin, key=code[0])
-        merge(merged, layer)
-        origins |= dict.fromkeys(flatten(layer), origin)
-    # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
-    values = {key: value for key, value in settings.items() if key not in FILES} | {"suite": layers.suite_name}
-    known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(layers.options, "embeddings.")}
-    for key, value in values.items():
-        if key not in known.union(flatten(merged)) and key.rpartition(".")[0] not in BY_TASK:
-            raise _unknown_key(key, known, str(merged["embeddings"]["name"]), str(merged["method"]))
-        merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
-        origins[key] = COMMAND_LINE
-    merged["seeds"] = _listed_seeds(merged.get("seeds"))
-    try:
-        config = config_of(merged, layers.options)
-    except InputError as error:
-        origin = _fault_origin(error, origins)
-        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
-    _check_variant(config, values, layers.variant)
-    for key in (*FILES, "suite"):
-        origins["embeddings.name" if key == "embeddings" else key] = COMMAND_LINE if key in settings else DEFAULTS
-    return config, origins
-
-
-def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
-    """The name of the layer that an error of the configuration comes from: that of the key, of a key in it, or of the section that it is in. A key
-    without a value is missing in the layer that begins its section."""
-    key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
-    near = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
-    if near:
-        return origins[near[-1]]
-    neighbours = [name for name in origins if name.rpartition(".")[0] == key.rpartition(".")[0]]
-    return origins[neighbours[0]] if neighbours else DEFAULTS
-
-
-def _check_variant(config: Config, keys: Collection[str], variant: Mapping[str, Any]) -> None:
-    """Raise InputError for a setting that contradicts the variant, by whose name results are compared, or that it does not read."""
-    name, settings = config.variant, flatten_config(config)
-    for key, value in variant.items():
-        if settings[key] != value:
-            message = f"variant {name} has {key}={value}; choose another with variant="
-            raise InputError(message, key=key, value=settings[key])
-    unread = METHODS[config.method].unread(config)
-    if ignored := [key for key in keys if key not in variant and matches(key, unread)]:
-        raise InputError(f"variant {name} does not read it; choose another with variant=, or drop it", key=ignored[0])
-
-
-def _listed_seeds(seeds: Any) -> Any:
-    """The seeds as a list: a number N stands for 1 to N. Raises InputError for a number that is none of seeds."""
-    if not isinstance(seeds, int) or isinstance(seeds, bool):
-        return seeds
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise InputError(f"must be a number of seeds, 1 to {MOST_SEEDS}, or a list", key="seeds", value=seeds)
-    return list(range(1, seeds + 1))
-
-
-def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str) -> InputError:
-    """The error for an unknown key of the command line, which says what may be meant with these embeddings and this method."""
-    section, _, name = key.partition(".")
-    kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
-    if section == "embeddings" and kinds:
-        return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
-    if remedies := [ABSENT[part] for part in key.split(".") if part in ABSENT]:
-        return InputError(f"unknown key {key!r}; {remedies[-1]}")
-    known = [*known, "embeddings"]
-    read = [name for name in known if METHODS[method].reads_key(name)]
-    return UnknownKey(key, read if meant(key, read) else known)

@@ -9,7 +9,8 @@ from input_errors import refused
 from small_suite import SMALL, locations
 
 import mtl
-from mtl.jobs.baseline import train_logistic
+from mtl.jobs.baseline import run_baseline
+from mtl.jobs.beside import train_logistic
 
 TITLE = "TF-IDF + logistic regression"
 QUICK = [*SMALL, "pretrain.max_steps=4", "finetune.max_epochs=1"]
@@ -18,7 +19,7 @@ QUICK = [*SMALL, "pretrain.max_steps=4", "finetune.max_epochs=1"]
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Settings of a small LSTM with simple baselines, whose runs are all below `runs`."""
-    monkeypatch.setattr("mtl.jobs.baseline.MOST_BYTES", 50_000_000)
+    monkeypatch.setattr("mtl.jobs.beside.MOST_BYTES", 50_000_000)
     plain = [setting for setting in locations(tmp_path) if not setting.startswith("run_dir=")]
     small = [setting for setting in QUICK if setting != "baselines=false"]
     return [*plain, *small, f"runs_dir={tmp_path / 'runs'}", "seeds=1"]
@@ -80,14 +81,13 @@ def test_a_run_that_cannot_begin_is_refused_before_it_is_trained(settings: list[
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device", "a"), MemoryError()])
 def test_a_full_disk_or_memory_leaves_the_table_without_it(
-    settings: list[str], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, error: Exception
+    settings: list[str], caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     def fail(*_: object) -> None:
         raise error
 
     caplog.set_level("INFO", "mtl")
-    monkeypatch.setattr("mtl.jobs.baseline.run_baseline", fail)
-    train_logistic(job(settings), "")
+    train_logistic(job(settings), fail)
     assert caplog.messages[-1].startswith("no logistic regression in the table: ")
 
 
@@ -156,13 +156,13 @@ def test_large_data_and_a_folder_in_the_way_leave_the_table_without_it(
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level("INFO", "mtl")
-    monkeypatch.setattr("mtl.jobs.baseline.MOST_BYTES", 1000)
-    train_logistic(job(settings), "")
+    monkeypatch.setattr("mtl.jobs.beside.MOST_BYTES", 1000)
+    train_logistic(job(settings), run_baseline)
     assert "training data; mtl baseline method=logistic makes it" in caplog.messages[-1]
     monkeypatch.undo()
     (tmp_path / "runs/liten/logistic").mkdir(parents=True)
     (tmp_path / "runs/liten/logistic/config.yaml").write_text("seeds: [3]\n", encoding="utf-8")
-    train_logistic(job(settings), "")
+    train_logistic(job(settings), run_baseline)
     assert caplog.messages[-1].startswith("no logistic regression in the table: ")
     assert not (tmp_path / "runs/liten/logistic/summary.json").exists()
 

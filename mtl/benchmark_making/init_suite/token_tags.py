@@ -1,4 +1,4 @@
-"""Targets within texts: a tag for each word of a text, or answers that stand in a passage."""
+"""Targets of tokens: a tag for each word of a text."""
 
 import re
 from collections import Counter
@@ -7,10 +7,11 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.columns import possible_targets, unread_columns
-from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, NO_SPACES, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, FileColumn
+from mtl.benchmark_making.init_suite.guess import Guess, count, quoted
+from mtl.benchmark_making.init_suite.kinds import indices_of_names
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.benchmark_making.init_suite.target_column import possible_targets
 from mtl.data.columns import LIST
 from mtl.data.rows import form_of
 from mtl.tasks.task import BESIDE
@@ -21,8 +22,6 @@ ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
 MOST_TAGS = 500  # different ones in a column
 ROWS_PER_MISTAKE = 10  # at least; if more rows have lists of unequal lengths, they are not tags of the tokens
 ROWS_PER_TAG = 3  # on average, at least
-STARTS = {"start", "starts"}  # words in the name of a column of places
-SAMPLE = 1000  # texts, of which a fifth of the characters show a script without spaces between words
 
 Rows = Sequence[Sequence[str]]  # the words of each row
 
@@ -68,9 +67,8 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
         for column in possible_targets(main):
             may_be_labels = not column.numbers or column.words[-1] in LABEL_NAMES
             if may_be_labels and not column.is_source and column.name not in (tagged.tokens, *tagged.tags):
-                candidates.append(
-                    f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)"
-                )
+                values = count(len(column.counts), "value")
+                candidates.append(f"{quoted(column.name)} ({values}, one for the whole text)")
     if len(candidates) > 1:
         remedy = "declare a task for each that counts"
         guess.questions.append(f"target: {', '.join(candidates)} may be the target; {remedy}")
@@ -119,9 +117,8 @@ def _columns_of_tags(table: FileTable, rows: Mapping[str, Rows], tokens: str, is
         elif unequal and are_few and is_certain and column.lists:
             number = unequal[0]
             sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')} of {quoted(tokens)}"
-            raise InputError(
-                f"{quoted(name)} has {sizes} in row {number} (from 0), and so in {count(len(unequal), 'row')}"
-            )
+            affected = count(len(unequal), "row")
+            raise InputError(f"{quoted(name)} has {sizes} in row {number} (from 0), and so in {affected}")
     return tags
 
 
@@ -172,103 +169,12 @@ def _tags_by_split(guess: Guess, tables: SplitTables, target: str) -> dict[str, 
 def _declare_tags(guess: Guess, tags: Collection[str], names: Sequence[str]) -> list[str]:
     """Declare the tags as labels; where they are numbers, with names, or a question if there are none."""
     labels, why = sorted(tags, key=lambda tag: (tag != "O", tag)), f"the {count(len(tags), 'tag')} in the files"
-    if names and all(INDEX.fullmatch(tag) and int(tag) < len(names) for tag in tags):
+    if indices := indices_of_names(tags, names):
         labels, why = list(names), "the names in the file's metadata"
-        guess.declare("", indices=[str(number) for number in range(len(names))])
+        guess.declare("", indices=indices)
     elif tags and all(INDEX.fullmatch(tag.removeprefix("-")) for tag in tags):
         labels = sorted(tags, key=int)
         remedy = "write the tags in labels, and these numbers in indices"
         guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
     guess.declare(why, labels=labels)
     return labels
-
-
-class AnswerColumns(NamedTuple):
-    """The names of the columns of answers, of the places where they begin, and of passages."""
-
-    target: str
-    starts: str
-    passage: str
-
-
-def answer_columns(table: FileTable) -> AnswerColumns | None:
-    """The columns that stand for answers in passages: in every row, the answers begin in the passage where the places say, and some begin
-    behind its first character. None unless there is one such set of columns."""
-    columns = list(table.columns.values())
-    fitting = [
-        AnswerColumns(answer.name, start.name, passage.name)
-        for start in columns
-        if STARTS & set(start.words)
-        for answer in columns
-        if answer is not start and bool(answer.lists) == bool(start.lists)
-        for passage in columns
-        if passage not in (answer, start) and not passage.lists and _are_within(answer, start, passage)
-    ]
-    return fitting[0] if len(fitting) == 1 else None
-
-
-def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], columns: AnswerColumns | None) -> bool:
-    """Guess the keys of a task whose answers are parts of passages, from the columns that `answer_columns` names, or that the user names. Returns
-    whether the test file has answers. Raises InputError if a column is not known."""
-    main = tables.main
-    target, starts, texts = known.get("target"), known.get("starts"), known.get("text")
-    if isinstance(texts, str):
-        texts = [texts]
-    if columns and known.get("target", columns.target) == columns.target:
-        target, starts = columns.target, known.get("starts", columns.starts)
-        texts = _texts(main, columns) if texts is None else texts
-    if target not in main.columns or texts is None or len(texts) != 2 or not set(texts) <= set(main.columns):
-        needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
-        raise InputError(f"{needs}: {main.listed}")
-    column, passages = main.columns[target], main.columns[texts[-1]]
-    guess.kind = "answer"
-    guess.declare("the answers stand in the passage where the places say", kind="answer")
-    without = sum(not any(answers) for answers in _answers(column))
-    part = f"{share(without, len(_answers(column)))} of {count(main.rows, 'row')} have no answer"
-    guess.declare(part if without else "every row has an answer", target=target)
-    guess.declare("the passage holds all answers", text=texts)
-    if starts:
-        guess.declare("", starts=starts)
-    if "metric" not in known:
-        sample = passages.texts[:SAMPLE]
-        by_characters = 5 * sum(len(NO_SPACES.findall(text)) for text in sample) > sum(map(len, sample))
-        further = ", by characters: the passages have no spaces between words" if by_characters else ""
-        guess.declare(f"SQuAD's{further}", metric="squad_f1_characters" if by_characters else "squad_f1")
-        guess.declare("", also=["squad_exact"])
-    if len(passages.counts) < len(passages.texts):
-        guess.declare("questions on one passage stay together", group=passages.name)
-    labelled = [split for split, table in tables.items() if any(map(any, _answers(table.columns.get(target))))]
-    if lacking := [split for split in tables if split not in ("test", *labelled)]:
-        raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
-    used = {target, *texts, *filter(None, [starts, guess.keys.get("group")])}
-    guess.unread = unread_columns(main, tables.test, column, used)
-    return "test" in labelled
-
-
-def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:
-    """Whether all answers stand where the places say. Rows without an answer tell nothing, and some row must."""
-    is_behind = False
-    for texts, places, passage in zip(_answers(answers), _answers(starts), passages.texts, strict=True):
-        if any(texts):
-            if len(texts) != len(places) or not all(map(INDEX.fullmatch, places)):
-                return False
-            if not all(passage.startswith(text, int(place)) for text, place in zip(texts, places, strict=True)):
-                return False
-            is_behind |= any(map(int, places))
-    return is_behind
-
-
-def _answers(column: FileColumn | None) -> list[list[str]]:
-    """The answers, or places, of each row; none without a column."""
-    return (column.lists or [[text] for text in column.texts]) if column else []
-
-
-def _texts(table: FileTable, answers: AnswerColumns) -> list[str]:
-    """The columns of questions and passages. Raises InputError unless one column is named after questions."""
-    named = [name for name, column in table.columns.items() if column.is_question and not column.lists]
-    if len(named) != 1:
-        called = f"{len(named)} columns are called question" if named else "no column is called question"
-        remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
-        where = f"{quoted(answers.target)} stands in {quoted(answers.passage)}"
-        raise InputError(f"{where}, and {called}; {remedy}: {table.listed}")
-    return [named[0], answers.passage]

@@ -9,7 +9,7 @@ from mutations import VALUES, message_of, mutated_bytes, mutated_json
 from rows_suite import SUITE as ROWS
 from small_suite import SUITE as SMALL
 
-from mtl.jobs.layers import load_checked_suite, suite_settings
+from mtl.jobs.setting_files import load_checked_suite, suite_settings
 
 FURTHER: dict[str, Any] = {
     "title": "Small",

@@ -16,7 +16,8 @@ from torch import nn
 from mtl.base.files import write_json
 from mtl.base.settings.schema import Config
 from mtl.jobs.baseline import begin, run_baseline
-from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
+from mtl.methods.lstm.shared_stage1 import SharedStage1, stage1_key
+from mtl.methods.lstm.stage1 import pretrain
 from mtl.model.network import Network
 from mtl.runs.finished import find_runs
 
@@ -73,7 +74,12 @@ def test_the_key_has_what_stage_1_reads() -> None:
 
 @pytest.mark.parametrize(
     "version",
-    ["mtl.methods.lstm.stage1.FORMAT", "mtl.methods.lstm.stage1.VERSION", "numpy.__version__", "torch.__version__"],
+    [
+        "mtl.methods.lstm.shared_stage1.FORMAT",
+        "mtl.methods.lstm.shared_stage1.VERSION",
+        "numpy.__version__",
+        "torch.__version__",
+    ],
 )
 def test_the_key_has_the_versions_of_what_computes(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     before = key_of(config())

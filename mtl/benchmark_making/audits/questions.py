@@ -1,0 +1,70 @@
+"""Questions of one file that answer each other: analogies whose pairs stand in other questions, and choices whose rows share the candidates."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import chain
+
+from mtl.base.wording import counted
+from mtl.benchmark_making.audits.fields import LEAST_REMOVED
+from mtl.benchmark_making.audits.parts import Finding, Key, Part, excerpt, plain
+from mtl.tasks.targets import target_kind
+
+SHARED_SHARE = 0.5  # of a choice's rows must share their list of candidates; fewer change a score less than a seed does
+MOST_CANDIDATES = 2  # in a list for each of its rows; in longer ones, the answers of few rows are different by chance
+ALONE_SHARE = 0.9  # of these rows must be the only one with their answer; by chance, 37 % (1 / e) to 61 % are
+
+
+def question_findings(parts: dict[str, Part]) -> list[Finding]:
+    """The findings about questions that answer each other, in a task's files with targets (by split)."""
+    findings = list[Finding]()
+    for part in parts.values():
+        if any(row.target is None for row in part.rows):
+            continue
+        if part.task.candidates is not None:
+            findings += _shared_candidates(part)
+        elif len(part.task.text) > 2 and target_kind(part.task).dtype is object:
+            findings += _answered_by_pairs(part)
+    return findings
+
+
+def _answered_by_pairs(part: Part) -> Iterator[Finding]:
+    """Analogy questions that a dictionary of the pairs (first text, second text) in the file's own questions answers, asked for the third."""
+    pairs: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in part.rows:
+        pairs[plain(row.texts[0])][plain(row.texts[1])] += 1
+    answers_by_word = {word: [answer for answer, _ in answers.most_common()] for word, answers in pairs.items()}
+    questions = len(part.rows)
+    right, right_first = 0, 0  # questions that the dictionary answers, and those by its most frequent answer
+    for row in part.rows:
+        target, answers = plain(str(row.target)), answers_by_word.get(plain(row.texts[2]), [])
+        right += target in answers
+        right_first += target in answers[:1]
+    constant = Counter(row.target for row in part.rows).most_common(1)[0][1]  # those that one answer is right for
+    if right_first <= constant or right_first - constant < LEAST_REMOVED * (questions - constant):
+        return
+    word, answer, asked = part.task.text[:3]
+    has = f"has the right answer to {right} of {questions} questions ({right / questions:.1%}), in {right_first} of them as its most frequent one"
+    what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {has}"
+    meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"
+    yield part.finding("answers", right, what, meaning, part.file)
+
+
+def _shared_candidates(part: Part) -> Iterator[Finding]:
+    """Rows of a choice that share their candidates, of which each is the right answer of one row only."""
+    rows_by_list: dict[Key, list[int]] = defaultdict(list)  # the numbers of rows
+    for number, key in enumerate(part.keys):
+        if key:
+            candidates = key[len(part.task.text) :]
+            rows_by_list[tuple(sorted(candidates))].append(number)
+    shared = {candidates: numbers for candidates, numbers in rows_by_list.items() if len(numbers) > 1}
+    groups = [numbers for candidates, numbers in shared.items() if len(candidates) <= MOST_CANDIDATES * len(numbers)]
+    rows_by_answer = [Counter(part.answer(part.rows[number]) for number in numbers) for numbers in groups]
+    count, alone = sum(map(len, groups)), sum(rows == 1 for by_answer in rows_by_answer for rows in by_answer.values())
+    if count < SHARED_SHARE * len(part.rows) or alone < ALONE_SHARE * count:
+        return
+    share = part.rows_text(count, "share", "shares")
+    lists, such = counted(len(groups), "list"), excerpt(part.rows[groups[0][0]].texts[0])
+    what = f"{share} all candidates with other rows, in {lists}, and {alone} of them are the only row with their answer, such as {such}"
+    meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
+    where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
+    yield part.finding("shared candidates", count, what, meaning, where)

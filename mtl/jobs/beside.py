@@ -1,0 +1,113 @@
+"""The logistic regression that stands beside a run in its table: it is made before the run, in a folder of its own."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from hashlib import sha256
+
+from mtl.base.errors import InputError, resources_as_input
+from mtl.base.settings.layers import differences
+from mtl.base.wording import format_bytes
+from mtl.data.dataset import fingerprints
+from mtl.jobs.inputs import check_begun
+from mtl.jobs.job import Job, load_job
+from mtl.jobs.machine import check_trainer
+from mtl.methods import METHODS
+from mtl.runs.records import Beside, read_summary
+
+LOGISTIC = "logistic"  # the simple baseline that stands in every table
+MOST_BYTES = 50_000_000  # of training files on which it is trained without being asked for
+LONGEST_NAME = 200  # bytes of its folder's name; file systems take 255
+
+logger = logging.getLogger("mtl")
+
+
+def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
+    """Let `make` make the logistic regression that stands beside the run, unless it is there, `baselines` is false, or the data is large. Raises
+    UserError first for a run that cannot begin: its folder has another configuration or is in use, or what it needs is missing."""
+    config, kind = job.config, METHODS[job.config.method]
+    if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
+        return
+    with job.folder.locked():
+        check_begun(job)
+        kind.find_inputs(config, job.suite)
+        check_trainer(config)
+    try:
+        with resources_as_input():
+            logistic, unlike = _logistic_job(job, fingerprints(job.suite, job.run_tasks, job.data_dir))
+            if logistic.is_finished and not unlike:
+                return
+            files = [task.path("train", job.data_dir) for task in logistic.run_tasks]
+            if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
+                raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
+            apart = f"; {unlike}, so that this one is made in {logistic.folder.path}" if unlike else ""
+            logger.info("first the logistic regression for the table (baselines=false: without it)%s", apart)
+            make(logistic)
+    except InputError as error:
+        logger.info("no logistic regression in the table: %s", error)
+
+
+def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
+    """The scores of the finished logistic regression on the rows that score the run, whose inputs have these fingerprints; None: there is none."""
+    config = job.config
+    if not config.baselines or config.method == LOGISTIC or config.imported.rows:
+        return None
+    try:
+        with resources_as_input():
+            logistic, unlike = _logistic_job(job, inputs)
+            if unlike:
+                raise InputError(f"{unlike}; remove that folder, make method={LOGISTIC} again, and then this run")
+            if not logistic.is_finished:
+                return None
+            summary = read_summary(logistic.folder.summary)
+    except InputError as error:
+        logger.info("no logistic regression in the table: %s", error)
+        return None
+    scored = [task.id for task in job.run_tasks if task.is_scored and task.id in summary["tasks"]]
+    scores = {id: summary["tasks"][id]["median"] for id in scored}
+    return Beside(title=summary["title"], scores=scores) if scores else None
+
+
+def _logistic_job(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
+    """The logistic regression on the run's data: in the usual folder, or, if that has one of other data or settings, in a folder beside it that these
+    name; then, unless it is finished, the text says why the usual one is not it."""
+    usual = _usual_logistic(job)
+    if not usual.is_finished or not (problem := _difference_of(usual, job, inputs)):
+        return usual, ""
+    path = usual.folder.path
+    content = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
+    digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
+    apart = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
+    if apart.is_finished and not _difference_of(apart, job, inputs):
+        return apart, ""
+    return apart, f"{path} {problem}"
+
+
+def _difference_of(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
+    """In what a finished logistic regression is not that of the run's data; empty: in nothing."""
+    summary, settings = read_summary(logistic.folder.summary), differences(logistic.folder.config, logistic.config)
+    if differing := [setting for setting in settings if not setting.startswith(("seeds:", "suite:", "tasks:"))]:
+        return f"has another configuration ({'; '.join(differing)})"
+    if changed := [name for name, value in summary["inputs"].items() if inputs.get(name, value) != value]:
+        return f"is of other data ({', '.join(changed)})"
+    answered = {task.id for task in logistic.run_tasks}
+    splits = {id: task["split"] for id, task in summary["tasks"].items()}
+    wanted = [task for task in job.run_tasks if task.is_scored and task.id in answered]
+    lacking = [f"{task.id} on {task.scored_split}" for task in wanted if splits.get(task.id) != task.scored_split]
+    return f"has no scores of {', '.join(lacking)}" if lacking else ""
+
+
+def _usual_logistic(job: Job) -> Job:
+    """The logistic regression in the usual folder: on all tasks, or where the run names its tasks and there is none of all, on these."""
+    config = job.config
+    keys = ("suite", "data_dir", "cache_dir", "runs_dir", "held_out", "choosing_share")
+    settings = {**{key: getattr(config, key) for key in keys}, "method": LOGISTIC, "seeds": [1]}
+    on_all = load_job(settings)
+    tasks = [id for id in config.tasks or () if id not in on_all.unanswered]
+    if not tasks or (on_all.is_finished and set(tasks) <= set(read_summary(on_all.folder.summary)["tasks"])):
+        return on_all
+    name = f"{LOGISTIC},tasks={'+'.join(tasks)}"
+    if len(name.encode()) > LONGEST_NAME:
+        name = f"{LOGISTIC},tasks={sha256(name.encode()).hexdigest()[:16]}"
+    return load_job({**settings, "tasks": tasks, "run_dir": str(on_all.folder.path.with_name(name))})

@@ -1,0 +1,92 @@
+"""The configuration of a run: the layers of settings from files, merged with the settings of the command line."""
+
+from collections.abc import Collection, Mapping
+from functools import reduce
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.base.names import ABSENT, meant
+from mtl.base.settings.layers import flatten, flatten_config, matches, merge
+from mtl.base.settings.schema import BY_TASK, Config, config_of, names_code
+from mtl.base.typed import UnknownKey, declared_keys
+from mtl.embedders import EMBEDDERS
+from mtl.jobs.setting_files import COMMAND_LINE, DEFAULTS, FILES, Layers
+from mtl.methods import METHODS
+
+MOST_SEEDS = 10_000
+
+
+def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str]]:
+    """The configuration that the layers and the settings of the command line (by dotted keys) make, and by key the name of the layer of its value.
+    Raises InputError for an unknown key, a missing or bad value, and one that does not fit the variant; it names the layer of a file."""
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, layer in layers.settings.items():
+        if not isinstance(layer, dict):
+            raise InputError("must hold keys and values", path=origin)
+        if code := [key for key, value in flatten(layer).items() if names_code(key, value)]:
+            raise InputError("only the command line and Python name code that runs", path=origin, key=code[0])
+        merge(merged, layer)
+        origins |= dict.fromkeys(flatten(layer), origin)
+    # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
+    values = {key: value for key, value in settings.items() if key not in FILES} | {"suite": layers.suite_name}
+    known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(layers.options, "embeddings.")}
+    for key, value in values.items():
+        if key not in known.union(flatten(merged)) and key.rpartition(".")[0] not in BY_TASK:
+            raise _unknown_key(key, known, str(merged["embeddings"]["name"]), str(merged["method"]))
+        merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
+        origins[key] = COMMAND_LINE
+    merged["seeds"] = _listed_seeds(merged.get("seeds"))
+    try:
+        config = config_of(merged, layers.options)
+    except InputError as error:
+        origin = _fault_origin(error, origins)
+        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
+    _check_variant(config, values, layers.variant)
+    for key in (*FILES, "suite"):
+        origins["embeddings.name" if key == "embeddings" else key] = COMMAND_LINE if key in settings else DEFAULTS
+    return config, origins
+
+
+def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str) -> InputError:
+    """The error for an unknown key of the command line, which says what may be meant with these embeddings and this method."""
+    section, _, name = key.partition(".")
+    kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
+    if section == "embeddings" and kinds:
+        return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
+    if remedies := [ABSENT[part] for part in key.split(".") if part in ABSENT]:
+        return InputError(f"unknown key {key!r}; {remedies[-1]}")
+    known = [*known, "embeddings"]
+    read = [name for name in known if METHODS[method].reads_key(name)]
+    return UnknownKey(key, read if meant(key, read) else known)
+
+
+def _listed_seeds(seeds: Any) -> Any:
+    """The seeds as a list: a number N stands for 1 to N. Raises InputError for a number that is none of seeds."""
+    if not isinstance(seeds, int) or isinstance(seeds, bool):
+        return seeds
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise InputError(f"must be a number of seeds, 1 to {MOST_SEEDS}, or a list", key="seeds", value=seeds)
+    return list(range(1, seeds + 1))
+
+
+def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
+    """The name of the layer that an error comes from: that of the key, of a key in it, or of its section; without a value, of the section's first."""
+    key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
+    near = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
+    if near:
+        return origins[near[-1]]
+    neighbours = [name for name in origins if name.rpartition(".")[0] == key.rpartition(".")[0]]
+    return origins[neighbours[0]] if neighbours else DEFAULTS
+
+
+def _check_variant(config: Config, keys: Collection[str], variant: Mapping[str, Any]) -> None:
+    """Raise InputError for a setting that contradicts the variant, by whose name results are compared, or that it does not read."""
+    name, settings = config.variant, flatten_config(config)
+    for key, value in variant.items():
+        if settings[key] != value:
+            message = f"variant {name} has {key}={value}; choose another with variant="
+            raise InputError(message, key=key, value=settings[key])
+    unread = METHODS[config.method].unread(config)
+    if ignored := [key for key in keys if key not in variant and matches(key, unread)]:
+        raise InputError(f"variant {name} does not read it; choose another with variant=, or drop it", key=ignored[0])

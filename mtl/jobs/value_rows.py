@@ -1,0 +1,104 @@
+"""The rows of predictions in a list, an array, a mapping or a table of Python code, with values as a JSON file has them."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.submissions.lines import ID
+from mtl.submissions.row_files import PREDICTION
+from mtl.tasks.target_kind import TargetKind
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+SPLIT = "split"  # the column of a table that names the split of each row
+INDEX = "label of the index"  # of a row of a Series or a DataFrame; no column has this name
+IS_COUNT = "is_count"  # whether the index is the one that pandas makes by itself, which counts the rows from 0
+
+
+def value_rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
+    """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
+    one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
+    kind, index = target_kind(task), getattr(values, "index", None)
+    is_list = isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes)
+    parts = values.values() if isinstance(values, Mapping) else ()
+    has_items = any(isinstance(part, Sized) and not isinstance(part, str) for part in parts)
+    if hasattr(values, "columns"):
+        columns = _table_columns(values, kind, key)
+    elif isinstance(values, Mapping) and (kind.has_type([]) or not has_items):
+        columns = {ID: values.keys(), PREDICTION: values.values()}
+    elif is_list and not isinstance(values, Mapping):
+        columns = {PREDICTION: values}
+    else:
+        forms = "a list, an array, a table, or a mapping from dev and test to these, or from ids to predictions"
+        raise InputError(f"must be {forms}", key=key)
+    if ID in columns:
+        columns[ID] = [_plain_id(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if ID in columns or index is None or not hasattr(index, "tolist"):
+        return rows
+    labels = index.tolist()
+    is_count = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]
+    if is_count and SPLIT not in columns:
+        return rows
+    return [{**row, INDEX: label, IS_COUNT: is_count} for row, label in zip(rows, labels, strict=True)]
+
+
+def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]]:
+    """The columns of a table under the names that `value_rows` gives them. Raises InputError unless one, or one for each label, has predictions."""
+    columns: dict[str, Iterable[Any]] = {name: table[name] for name in (ID, SPLIT) if name in table.columns}
+    names = [name for name in table.columns if name not in columns]
+    if PREDICTION in names:
+        columns |= {name: table[name] for name in names if names.count(name) == 1}
+    if PREDICTION in names or len(names) == 1:
+        columns[PREDICTION] = table[PREDICTION if PREDICTION in names else names[0]]
+    elif kind.has_parts and {*names} == {*kind.labels}:
+        cells = zip(*(table[name] for name in names), strict=True)
+        columns[PREDICTION] = [kind.gather(dict(zip(names, row, strict=True))) for row in cells]
+    else:
+        raise InputError(f"the table has no column {PREDICTION!r}; it has {', '.join(map(str, names))}", key=key)
+    return columns
+
+
+def _plain_id(value: Any, key: str) -> Any:
+    """An id as a value of Python's own. Raises InputError for one that is no value of a JSON file."""
+    plain = _python_value(value)
+    if not _are_json_values([plain]):
+        raise InputError(f"{ID} {_shown(value)} must be a text, a number or a truth value", key=key)
+    return plain
+
+
+def plain_prediction(value: Any, task: Task, key: str) -> Any:
+    """A prediction as a value of Python's own, or a list of these. Raises InputError for one that is no value of a JSON file."""
+    kind, plain = target_kind(task), _python_value(value)
+    if isinstance(plain, set | frozenset) and not kind.by_unit:  # labels of units have an order
+        plain = sorted(plain)
+    takes_lists = kind.has_type([])
+    if not _are_json_values(plain if takes_lists and isinstance(plain, list) else [plain]):
+        lists = ", or a list of these" if takes_lists else ""
+        seeds = f"; for several seeds give [{{{task.id!r}: …}}, {{{task.id!r}: …}}]" if isinstance(plain, list) else ""
+        problem = f"{PREDICTION} {_shown(value)} must be a text, a number or a truth value"
+        raise InputError(f"{problem}{lists}{seeds}", key=key)
+    return kind.from_python(plain)
+
+
+def _python_value(value: Any) -> Any:
+    """A value of another library, or a tuple, as a value of Python's own."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    return list(plain) if isinstance(plain, tuple) else plain
+
+
+def _are_json_values(values: Sequence[Any]) -> bool:
+    """Whether these are texts, numbers and truth values that a JSON file can hold: no NaN, and no half of a surrogate pair."""
+    if not all(isinstance(value, str | int | float) for value in values):
+        return False
+    try:
+        json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return False
+    return True
+
+
+def _shown(value: Any) -> str:
+    """A value as a message has it, in one line."""
+    return " ".join(repr(value)[:100].split())

@@ -1,0 +1,81 @@
+"""The rows that a caller hands to a trained model, as the lists of texts and spans that it takes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.base.interface import foreign
+from mtl.base.wording import counted
+from mtl.data.columns import LIST
+from mtl.data.examples import Row, make_example
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+SHOWN = 200  # characters of a row in a message
+
+
+def as_rows(task: Task, rows: Any) -> list[Row]:
+    """A task's rows, in the forms that `mtl.methods.predictor.Predictor.predict` takes, each as a list. Raises InputError for another form."""
+    forms = ""
+    if _has_one_text(task):
+        forms = "texts, lists of tokens, or " if target_kind(task).by_unit else "texts, or "
+    takes = f"task {task.id} takes {forms}examples, each a list of {_form(task)}"
+    lists: list[Row] = []
+    with foreign("rows"):
+        if isinstance(rows, str | Mapping):
+            raise InputError(f"{takes}; not a {type(rows).__name__}")
+        if hasattr(rows, "columns"):  # a DataFrame
+            rows = rows.to_dict("records")
+        len(rows)  # an iterator has none
+        for row in rows:
+            try:
+                lists.append(_as_list(task, row))
+                make_example(task, lists[-1])
+            except ValueError as error:
+                raise InputError(f"{takes}; {repr(row)[:SHOWN]} {error}") from None
+    return lists
+
+
+def _has_one_text(task: Task) -> bool:
+    """Whether a row of the task is a list of one text alone, which may stand for the row."""
+    return task.candidates is None and len(task.text) + len(task.marked) == 1
+
+
+def _form(task: Task) -> str:
+    """What a row of the task is a list of, in words."""
+    if task.candidates is not None:
+        return "texts and candidates"
+    form = f"{counted(len(task.text), 'text')}: {', '.join(task.text)}"
+    if task.spans:
+        spans = ", ".join(f"{column} in {task.text[side]}" for side, column in task.marked)
+        form += f"; then (start, stop) of {counted(len(task.marked), 'span')}: {spans}"
+    example = ", ".join(['"…"'] * len(task.text) + ["(0, 4)"] * len(task.marked))
+    return f"{form}, as in [{example}]"
+
+
+def _as_list(task: Task, row: Any) -> Row:
+    """A row as a list of its texts and spans; tokens are joined as those of data files. Raises ValueError for another value."""
+    row, by_unit = _plain(row), target_kind(task).by_unit
+    if isinstance(row, Mapping) and task.candidates is None and not task.marked:
+        names = [column if column in row else column.removesuffix(LIST) for column in task.text]
+        if lacking := [name for name in names if name not in row]:
+            raise ValueError(f"has no column {lacking[0]!r}")
+        parts = [row[name] for name in names]
+    elif isinstance(row, str) and _has_one_text(task):
+        parts = [row]
+    elif not isinstance(row, list | tuple):
+        raise ValueError("is a text" if isinstance(row, str) else f"is of type {type(row).__name__}")
+    else:
+        is_text_of_tokens = by_unit and _has_one_text(task) and len(row) != 1
+        parts = [row] if is_text_of_tokens else list(row)
+    parts = list(map(_plain, parts))
+    return [target_kind(task).join_text(part) if by_unit and _are_tokens(part) else part for part in parts]
+
+
+def _are_tokens(part: Any) -> bool:
+    return isinstance(part, list | tuple) and all(isinstance(token, str) for token in part)
+
+
+def _plain(value: Any) -> Any:
+    """An array of NumPy as a list; any other value as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -1,0 +1,109 @@
+"""A stage 1 that runs share: those that would train it exactly alike.
+
+A finished stage 1 is recorded beside the folders of the runs, under its key, a hash of the data, the embeddings and the settings that it depends on;
+another run with the same key takes its weights."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+import numpy as np
+import torch
+from torch import nn
+
+from mtl.base.device import device_of
+from mtl.base.display import logger
+from mtl.base.errors import InputError
+from mtl.base.files import link_or_copy, write_json
+from mtl.base.locks import waiting_lock
+from mtl.base.settings.layers import flatten_config, matches
+from mtl.base.settings.schema import INDIFFERENT, Config
+from mtl.base.untrusted import read_json
+from mtl.base.version import VERSION
+from mtl.methods.lstm.entry import LSTM
+from mtl.runs.folder import FORMAT
+from mtl.runs.records import read_stage
+from mtl.training.checkpoints import DONE, WEIGHTS, weights_fit
+from mtl.training.precision import training_precision
+
+# Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
+# `suite` and `tasks` say where data comes from, which is compared by content.
+UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suite", "tasks", "seeds")
+
+
+def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
+    """The hash of all that a seed's stage 1 depends on: `tasks` are the ids of the tasks in the order of the network's heads, and `inputs` by name
+    the fingerprints of the data, the embeddings and the tokenizer. The number of threads does not count, as it does not when a run continues."""
+    left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
+    flat = flatten_config(config)
+    settings = {key: value for key, value in flat.items() if LSTM.reads_key(key) and not matches(key, left_out)}
+    if not config.trainer.callbacks:  # without any, the key is that of runs that could have none
+        del settings["trainer.callbacks"]
+    where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
+    versions = [FORMAT, VERSION, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
+    content = [settings, list(tasks), dict(inputs), seed, where, versions]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+class _Record(TypedDict):
+    """Where a stage 1 has been finished: folders, relative to that of the record."""
+
+    folders: list[str]
+
+
+@dataclass(frozen=True)
+class SharedStage1:
+    """A seed's stage 1 as runs share it. Raises InputError for a folder of records that is a link, which leads anywhere."""
+
+    records: Path  # the folder of the records of all runs
+    key: str  # as `stage1_key` returns it
+
+    def __post_init__(self) -> None:
+        if self.records.is_symlink():
+            raise InputError("is a link; remove it", path=self.records)
+
+    def reserved(self, title: str) -> AbstractContextManager[None]:
+        """Within the block, no other process trains this stage 1. The title is that of messages."""
+        return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
+
+    def take(self, folder: Path, network: nn.Module, title: str) -> bool:
+        """If another run has finished this stage 1 and its weights fit the network, link or copy them and its record to `folder`. Return whether."""
+        weights = WEIGHTS["best"]
+        recorded = ((self.records / path).resolve() for path in self._recorded())
+        usable = (path for path in recorded if self._is_done(path) and weights_fit(network, path / weights))
+        if (source := next(usable, None)) is None:
+            return False
+        done = {"trained_in": str(source), **read_stage(source / DONE)}
+        shutil.rmtree(folder, ignore_errors=True)
+        link_or_copy(source / weights, folder / weights)
+        write_json(folder / DONE, done)
+        self.record(folder)  # other runs can take it from here if the first run is removed
+        logger.info("%s · trained already, in %s", title, source)
+        return True
+
+    def record(self, folder: Path) -> None:
+        """Let other runs take the finished stage 1 in this folder, if it is the one with this key."""
+        recorded = self._recorded()
+        relative = os.path.relpath(folder.resolve(), self.records.resolve())  # the folder with all runs can be moved
+        if relative not in recorded and self._is_done(folder):
+            write_json(self.records / f"{self.key}.json", {"folders": [*recorded, relative]})
+
+    def _recorded(self) -> list[str]:
+        """The folders with this stage 1, relative to that of the records; some may no longer have it. Empty if the record is damaged."""
+        try:
+            return read_json(self.records / f"{self.key}.json", _Record)["folders"]
+        except InputError:
+            return []
+
+    def _is_done(self, folder: Path) -> bool:
+        """Whether the folder has this stage 1, finished."""
+        try:
+            return read_stage(folder / DONE).get("key") == self.key
+        except InputError:
+            return False
