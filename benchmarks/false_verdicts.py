@@ -24,7 +24,8 @@ from scipy.special import stdtr
 from simulated_runs import AVERAGE, SPREADS, Family, Simulation
 
 from mtl.stats.comparison import LEVEL, Sample
-from mtl.stats.families import ColumnTests, family_tests, largest_rejected, rows_variance
+from mtl.stats.families import ColumnTests, family_tests, rows_variance
+from mtl.stats.holm import largest_rejected
 
 METHODS = ("alone", "pooled", "mtl")
 DIFFERENCES = (4.0, 6.0, 9.0)  # standard errors

@@ -13,7 +13,8 @@ import argparse
 import numpy as np
 
 from mtl.stats.comparison import Sample, sample
-from mtl.stats.families import family_tests, rank_intervals
+from mtl.stats.families import family_tests
+from mtl.stats.holm import rank_intervals
 from mtl.stats.resampling import RowSet
 
 SHOWN = {

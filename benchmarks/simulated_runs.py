@@ -96,7 +96,10 @@ class Simulation:
             scores = {rows.key: each for rows, each in zip(self.sets, tasks, strict=True)}
             if family.tasks > 1:
                 mean = np.mean([by_seed for by_seed, _ in tasks], axis=0)
-                scores[AVERAGE] = mean, mean_over_tasks([resampled for _, resampled in tasks])
+                scores[AVERAGE] = (
+                    mean,
+                    mean_over_tasks([resampled for _, resampled in tasks], [len(tasks)] * len(tasks)),
+                )
             for column, (by_seed, resampled) in scores.items():
                 made = sample(by_seed, {rows: np.asarray(part, dtype=np.float64) for rows, part in resampled.items()})
                 one = Sample(made.by_seed, made.means, made.counted_with_rows, is_one_system=fixed[run] < 2)

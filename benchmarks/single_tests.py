@@ -104,7 +104,10 @@ def samples(correct: np.ndarray, sets: Sequence[RowGroups], weights: dict[RowGro
 
 def average(tasks: Sequence[SeedScores]) -> SeedScores:
     """The mean over tasks, for each seed."""
-    return SeedScores(np.mean([of.by_seed for of in tasks], axis=0), mean_over_tasks([of.resampled for of in tasks]))
+    divisors = [len(tasks)] * len(tasks)
+    return SeedScores(
+        np.mean([of.by_seed for of in tasks], axis=0), mean_over_tasks([of.resampled for of in tasks], divisors)
+    )
 
 
 def split_run(run: FinishedRun, repetitions: int, rng: np.random.Generator) -> None:

@@ -62,21 +62,21 @@ MUTATIONS = (
     ),
     Mutation(
         "checkpoint: equal averages replace the best weights",
-        "training/stage.py",
+        "training/stage_callbacks.py",
         "average > self.score + TIE",
         "average >= self.score",
         ("training",),
     ),
     Mutation(
         "checkpoint: the best score is forgotten when a stage resumes",
-        "training/stage.py",
+        "training/stage_callbacks.py",
         'self.score = state["score"]',
         "self.score = None",
         ("training", "jobs/test_together_baseline.py"),
     ),
     Mutation(
         "early stopping: a stage that resumes goes on though its patience is used up",
-        "training/stage.py",
+        "training/stage_callbacks.py",
         "if self.wait_count >= self.patience:",
         "if False:",
         ("training", "jobs/test_together_baseline.py"),
@@ -167,7 +167,7 @@ MUTATIONS = (
     ),
     Mutation(
         "statistics: Holm's correction does not step down",
-        "stats/families.py",
+        "stats/holm.py",
         "np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))",
         "ordered",
         ("stats",),
@@ -175,7 +175,7 @@ MUTATIONS = (
     Mutation(
         "statistics: a run whose seeds agree by chance has no more variance than they show",
         "stats/families.py",
-        "np.maximum(alone, variance * factors)",
+        "np.maximum(alone, prior.variance * excess)",
         "alone",
         ("stats",),
     ),

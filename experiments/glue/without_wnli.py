@@ -13,7 +13,8 @@ import numpy as np
 
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import Sample, compare, counted_with_rows, estimate, mean_over_tasks
-from mtl.stats.families import family_tests, with_holm
+from mtl.stats.families import family_tests
+from mtl.stats.holm import with_holm
 from mtl.stats.resampling import resampled_scores, row_groups
 
 LEFT_OUT = "wnli"
@@ -38,7 +39,7 @@ def main() -> None:
             by_seed.append(own)
             means = {groups.rows: scores.mean(axis=0)}
             columns.setdefault(task.id, {})[number] = Sample(own, means, counted_with_rows(parts[-1]), is_one_system)
-        whole = mean_over_tasks(parts)
+        whole = mean_over_tasks(parts, [len(parts)] * len(parts))
         means = {rows: scores.mean(axis=0) for rows, scores in whole.items()}
         average = Sample(np.mean(by_seed, axis=0), means, counted_with_rows(whole), is_one_system)
         columns.setdefault("average", {})[number] = average

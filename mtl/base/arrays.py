@@ -1,12 +1,18 @@
-"""Arrays on disk: caches of what can be computed again, and parts of checkpoints. A file is not trusted."""
+"""Arrays and tensors on disk: caches of what can be computed again, and checkpoints. A file is not trusted (`mtl.base.untrusted`)."""
 
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
+from mtl.base.errors import InputError
 from mtl.base.files import replacing
-from mtl.base.untrusted import check_stored, open_regular
+from mtl.base.untrusted import Content, check_form, open_regular
+
+if TYPE_CHECKING:
+    import torch
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
@@ -36,3 +42,55 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays by name, as `numpy.savez` does, beside the place and move them in. Raises OSError."""
     with replacing(path) as partial, partial.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "torch.device | str" = "cpu") -> Content:
+    """The content of a file that torch saved: tensors, put on `device`, and plain values alone, so that no code in it runs. `form` is a TypedDict in
+    which tensors are `Any`; other keys are kept. Raises InputError if the file does not exist, is damaged, or of another form, with the `remedy`."""
+    import torch
+
+    try:
+        with open_regular(path) as file:
+            check_stored(file)
+            content = torch.load(file, map_location=device, weights_only=True)
+            _check_tensors(content, torch.device(device))
+    except FileNotFoundError:
+        raise InputError(f"no such file{remedy}", path=path) from None
+    except InputError:
+        raise
+    except Exception as error:  # a damaged pickle raises errors of many kinds
+        reason = without_advice(str(error)).partition("\n")[0] or "it ends too early"
+        raise InputError(f"not a checkpoint that can be read: {reason}{remedy}", path=path) from None
+    check_form(path, content, form, remedy)
+    return cast(Content, content)
+
+
+def without_advice(reason: str) -> str:
+    """What torch says of a file that it does not read, without its advice to run the code in the file."""
+    return "it is damaged, or holds other values than tensors" if "Weights only load failed" in reason else reason
+
+
+def _check_tensors(content: object, device: "torch.device") -> None:
+    """Raise ValueError for a tensor that is sparse, or larger than its numbers in the file: a few bytes can describe one of any size."""
+    import torch
+
+    known: set[int] = set()
+    unchecked = [content]
+    while unchecked:
+        value = unchecked.pop()
+        if isinstance(value, torch.Tensor):
+            dense = value.layout == torch.strided and value.is_meta == (device.type == "meta")
+            if not dense or value.numel() * value.element_size() > value.untyped_storage().nbytes():
+                raise ValueError("it lacks numbers of a tensor")
+        elif isinstance(value, dict | list | tuple) and id(value) not in known:  # a list may hold itself
+            known.add(id(value))
+            unchecked.extend(value.values() if isinstance(value, dict) else value)
+
+
+def check_stored(file: IO[bytes]) -> None:
+    """Raise ValueError for a zip whose members are compressed: torch and numpy store them as they are, so the file bounds what is read."""
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                raise ValueError("its members are compressed, which torch and numpy never do")
+    file.seek(0)

@@ -38,15 +38,13 @@ def bfloat16_instructions() -> tuple[str, ...]:
 
 
 def multiplies_bfloat16(device: torch.device) -> bool:
-    """Whether a device computes products of bfloat16 numbers faster than those of float32 numbers. A CPU without such instructions is many times
-    slower with bfloat16. Every other device counts as fast."""
+    """Whether a device computes products of bfloat16 numbers faster than of float32 numbers. A CPU without instructions for them is far slower."""
     return device.type != "cpu" or (torch.backends.mkldnn.is_available() and bool(bfloat16_instructions()))
 
 
 @contextmanager
 def exact_arithmetic() -> Iterator[None]:
-    """Within the block, a GPU computes float32 as IEEE 754 says, as a CPU does, and cuDNN's algorithms are deterministic. By default, cuDNN
-    computes LSTMs and convolutions in TF32 on recent GPUs: it rounds each factor from 23 to 10 bits."""
+    """Within the block, a GPU computes float32 as IEEE 754 says, not in TF32 (factors of 10 bits), and cuDNN's algorithms are deterministic."""
     cudnn = torch.backends.cudnn
     operations: list[Any] = [cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul]  # type: ignore[attr-defined]
     before, deterministic = [operation.fp32_precision for operation in operations], cudnn.deterministic

@@ -1,24 +1,22 @@
-"""The display of a process: it draws events, which operations and runs send it, on a terminal and in a notebook, and writes log lines elsewhere.
-A process that trains a seed for another one sends its events there (`mtl.jobs.engines.processes`)."""
+"""The display of a process: it draws events, which operations and runs send it, on a terminal and in a notebook, and writes log lines elsewhere."""
 
 import logging
 import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import structs
 from tqdm import tqdm
 
-from mtl.base.clock import format_duration
+from mtl.base.events import Advanced, Detail, Ended, Event, Remark, RunBegun, RunEnded, Scored
 from mtl.base.terminal import Cell, Screen, draws, one_line, screen
-from mtl.base.wording import MISSING, counted, format_bytes
+from mtl.base.wording import MISSING, counted, format_duration
 
 FIRST_LINE = 5.0  # seconds until the first line of an operation, if there is no terminal
-LINE_EVERY = 30.0  # seconds between two lines
+LINE_EVERY = 30.0  # seconds between two lines of an operation
 SHOW_AFTER = 1.0  # seconds until an operation is shown, so that short ones do not flicker
 DRAW_EVERY = 0.1  # seconds between two drawings
 BAR = 20  # columns of a bar
@@ -27,97 +25,11 @@ LONG = 3600.0  # a training of all seeds that takes fewer seconds is not forecas
 
 logger = logging.getLogger("mtl")
 
-_display: "Callable[[Event], None] | None" = None  # what shows the events of this process; None: not yet chosen
-
-
-class Advanced(Struct, tag=True, frozen=True):
-    """An operation has begun, or has advanced."""
-
-    key: int  # identifies the operation among those of its process
-    title: str
-    done: int
-    first: int  # units that were done before that
-    total: int | None
-    unit: str
-    seconds: float  # since it began here
-    note: str = ""  # such as a score
-    at_most: bool = False  # whether it may end earlier
-
-    def amount(self) -> str:
-        """What is done, as in "15 of 30 steps" or "1.2 GB of 7.2 GB"."""
-        if not self.total:
-            return self._units(self.done)
-        done = format_bytes(self.done) if self.unit == "B" else f"{self.done:,}"
-        return f"{done} of {self._units(self.total)}"
-
-    def share(self) -> float | None:
-        """The part that is done, from 0 to 1; None: unknown."""
-        return min(1.0, self.done / self.total) if self.total else None
-
-    def time(self) -> str:
-        """How long the rest takes; if that is unknown, how long it has taken so far."""
-        done = self.done - self.first
-        if not self.total or done <= 0:
-            return f"{format_duration(self.seconds)} so far"
-        left = format_duration(self.seconds / done * max(0, self.total - self.done))
-        return f"{'at most ' if self.at_most else ''}{left} left"
-
-    def _units(self, amount: int) -> str:
-        return format_bytes(amount) if self.unit == "B" else f"{amount:,} {self.unit}"
-
-
-class Ended(Struct, tag=True, frozen=True):
-    """An operation has ended, in its last state, perhaps by an error."""
-
-    last: Advanced
-    failed: bool
-
-
-class RunBegun(Struct, tag=True, frozen=True):
-    """A run begins to train."""
-
-    run: str  # its name among several; empty if there is only one
-    title: str  # what it is
-    seeds: Sequence[int]
-    done: Sequence[int]  # those of its seeds that were finished before
-    at_once: int = 1  # how many seeds train at the same time
-    faster: str = ""  # what would take less time
-
-
-class RunEnded(Struct, tag=True, frozen=True):
-    """A run is finished, or has failed."""
-
-    run: str
-
-
-class Scored(Struct, tag=True, frozen=True):
-    """Scores of a seed, as they are shown, by task id."""
-
-    seed: int
-    scores: dict[str, str]
-    average: str = ""  # of all tasks; empty if it is unknown
-    final: bool = False  # whether the seed is finished
-    run: str = ""  # as in `RunBegun`
-
-
-class Detail(Struct, tag=True, frozen=True):
-    """A line on what a terminal shows in its own form, such as the result of a stage: it is for logs."""
-
-    text: str
-
-
-class Remark(Struct, tag=True, frozen=True):
-    """A line that is shown once, however many seeds say it; `level` is that of its log line."""
-
-    text: str
-    level: int = logging.INFO
-
-
-Event: TypeAlias = Advanced | Ended | RunBegun | RunEnded | Scored | Detail | Remark
+_display: Callable[[Event], None] | None = None  # what shows the events of this process; None: not yet chosen
 
 
 def set_display(display: Callable[[Event], None] | None) -> None:
-    """Let a function show the events of this process. None stands for the display that fits standard error."""
+    """Let a function show the events of this process, as one that sends them to another process; None: the display that fits standard error."""
     global _display
     _display = display
 
@@ -208,8 +120,7 @@ class Display:
 
 
 class Lines(Display):
-    """The display without a terminal: log lines of the logger "mtl". An operation logs the first line after FIRST_LINE seconds, then one every
-    LINE_EVERY seconds, and a last one at the end; a shorter operation logs nothing."""
+    """The display without a terminal: log lines of the logger "mtl". An operation logs its first line after FIRST_LINE seconds, and its end."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -35,12 +35,10 @@ def shortened(text: str, most: int) -> str:
 
 
 class UserError(Exception):
-    """What ends a command with one line for its user, "UNIT: PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known. As a text, foreign
-    characters in it control no terminal, and a long one is cut in its middle.
+    """What ends a command with one line for its user, "UNIT: PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known, safe to print.
 
-    `message` says what is wrong and what to do, without the other parts, which may be None: `unit` is the run, the seed or the stage that failed,
-    where there are several, `path` the file or folder, `line` the line in the file, from 1, and `key` the key in the file, or of the settings, as in
-    "encoder.hidden_size". `value` is the key's value, or `NOT_GIVEN` where the message says enough without it."""
+    `message` says what is wrong and what to do. The other parts may be None: `unit` is the run, the seed or the stage that failed, `path` the file or
+    folder, `line` the line in it, from 1, `key` the key in it, or of the settings, and `value` the key's value, or `NOT_GIVEN`."""
 
     def __init__(
         self,
@@ -86,11 +84,10 @@ class DivergedError(UserError):
 
 @contextmanager
 def resources_as_input() -> Iterator[None]:
-    """Within the block, an error of a file, its path or a disk, and memory that runs out, is an InputError that says what to do. A BrokenPipeError
-    stays what it is: the reader of standard output has enough."""
+    """Within the block, an error of a file, its path or a disk, and memory that runs out, is an InputError that says what to do."""
     try:
         yield
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader of standard output has enough
         raise
     except (MemoryError, OSError, RuntimeError, ImportError, ValueError) as error:
         if (problem := resource_problem(error)) is None:

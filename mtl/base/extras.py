@@ -36,8 +36,7 @@ def known_extras() -> dict[str, tuple[str, ...]]:
 
 
 def check_installed(extra: str, package: str | None = None, **where: Any) -> None:
-    """Raise InputError, which says what to install, if a package of an extra is missing: this one, by the name to import, or with None any of them.
-    `where` says what needs it, as in the constructor of InputError."""
+    """Raise InputError, located by `where`, which says what to install, if this package of an extra, or with None any of them, is missing."""
     if (name := missing_package(extra, package)) is not None:
         raise InputError(f"the package {name} is missing; install it: pip install 'mtl-baselines[{extra}]'", **where)
 

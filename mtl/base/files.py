@@ -1,5 +1,4 @@
-"""Files that appear whole or not at all: each is written beside its place, flushed to disk and moved in. And what writing them needs: free space,
-flushing, and errors that name the user's path."""
+"""Files that appear whole or not at all: each is written beside its place, flushed to disk and moved in. And what writing them needs."""
 
 import hashlib
 import json
@@ -21,8 +20,7 @@ WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}  # of a disk that is full, da
 
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of `partial`, its temporary path.
-    Libraries that are not written in Python raise errors of other types for a full disk."""
+    """An error of a write within the block, of any type, is an OSError that names `path` or what lies below it, not `partial`, its temporary path."""
     try:
         yield
     except Exception as error:
@@ -35,8 +33,7 @@ def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder; move the file to `path` when the block ends without an exception. The file is flushed to disk
-    before the move, so a crash or a SIGKILL at any moment leaves either the old file or the complete new one. When the block raises, the temporary
-    file is removed. An error of a write is an OSError that names `path`."""
+    before the move, so a crash or a SIGKILL at any moment leaves either the old file or the new one. An error of a write is an OSError on `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")  # no process on any machine uses it
     try:
@@ -107,8 +104,7 @@ def check_space(folder: Path, size: int, remedy: str) -> None:
 
 
 def reserve(path: Path) -> None:
-    """Allocate the disk blocks of a file that will be written through a memory map: there, a full disk kills the process. Raises OSError if the
-    disk is too small. Does nothing on systems without posix_fallocate."""
+    """Allocate the disk blocks of a file that will be written through a memory map, where the system can: there, a full disk kills the process."""
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as file:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)

@@ -1,7 +1,6 @@
 """Folders that commands write for their users. They appear complete or not at all, and mtl replaces and removes only files that it wrote.
 
-`new_folder` makes a folder that does not exist yet. `write_files` writes to a folder that a command updates, such as a report or a site: a
-list in the folder records the hash of each file that mtl wrote."""
+`new_folder` makes a folder that does not exist yet. `write_files` updates a folder, such as a report: a list in it has the hash of each file."""
 
 import hashlib
 import json
@@ -94,20 +93,15 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     """Write files to a folder, by their paths in it, with slashes, and remove those that mtl wrote there before and that are not among them. All
     other files stay. An error while the files are moved, or a kill, leaves some new and some old files, and the same command completes them; an
-    earlier error changes nothing. A lone surrogate in a text becomes its escape sequence. Raises InputError as `check_written`, and if a file that
-    would be replaced or removed is not as mtl wrote it, or behind a link."""
+    earlier error changes nothing. A lone surrogate becomes its escape sequence. Raises InputError as `check_written`, and for a changed file."""
     contents = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
     new = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     check_written(folder)
     path = folder.resolve()
-    # A folder may be published while it is written, so files are staged beside it. They must be staged in it if its parent is on
-    # another file system, or may not be written to.
+    # A folder may be published while it is written, so files are staged beside it, if its parent is on the same file system and writable.
     stages_inside = path.is_dir() and (os.path.ismount(path) or not os.access(path.parent, os.W_OK))
-    with (
-        without_empty_folders(path),
-        staging(path, path if stages_inside else path.parent) as stage,
-        naming(folder, stage),
-    ):
+    beside = path if stages_inside else path.parent
+    with without_empty_folders(path), staging(path, beside) as stage, naming(folder, stage):
         before = _listed(folder)
         # Where a file system does not distinguish upper and lower case, a name in another case is not a known one.
         present = {name: _hash_if_known(folder, name, before.get(name, ())) for name in {**before, **new}}

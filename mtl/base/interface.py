@@ -22,8 +22,7 @@ WORDS: dict[Any, str] = {  # How a message names a type.
 
 def checked(function: Function) -> Function:
     """The function, with checks of its arguments by their annotations, and with errors of files, disks and memory as InputError. Numbers and
-    arrays of other libraries, which have a method `tolist`, are converted to Python's, also within lists and dictionaries. A call with an argument
-    of another type raises an InputError that names the argument, and says what its annotation does (`Annotated[hint, "as in …"]`)."""
+    arrays of other libraries are converted to Python's. Another argument raises an InputError with the text of `Annotated[hint, "as in …"]`."""
     signature = inspect.signature(function)
 
     @wraps(function)
@@ -58,8 +57,7 @@ def foreign(key: str) -> Iterator[None]:
 
 
 def _argument(value: Any, hint: Any, name: str) -> Any:
-    """An argument, or an item of one, in Python's own types, also within lists and dictionaries. Raises InputError, which names the item, if it does
-    not fit the annotation `hint`. An annotation that is not a class fits any value."""
+    """An argument, or an item of one, in Python's own types, also within lists and dictionaries. Raises InputError if it does not fit the hint."""
     value = value.tolist() if hasattr(value, "tolist") and not isinstance(value, type) else value
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(text, str) and (problem := text_problem(text)):

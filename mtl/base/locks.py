@@ -2,8 +2,7 @@
 
 `lock` and `waiting_lock` are locks of the system (flock), which releases them when their process ends. Where a file system has none, they
 are named locks. A named lock is a file that exists while the lock is held. It names the process, its host and the time, and the process
-renews its time. Creating a file that must not exist is atomic on every file system. Leases of filelock compare the clocks of machines, and
-leave the file open, so that other machines may see it empty."""
+renews its time. Creating a file that must not exist is atomic on every file system. (Leases of filelock compare the clocks of machines.)"""
 
 import logging
 import os
@@ -35,8 +34,7 @@ class Busy(Exception):
 
 
 def lock(path: Path) -> AbstractContextManager[None]:
-    """Hold the lock of this file within the block. Raises Busy if another process holds it. Where there is no flock, the lock of a killed process
-    of this machine is taken over, but not that of another machine."""
+    """Hold the lock of this file within the block. Raises Busy if another process holds it; without flock, even a killed one of another machine."""
     return waiting_lock(path, None)
 
 
@@ -55,8 +53,7 @@ def waiting_lock(path: Path, message: str | None) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether another process holds the lock of this file (`lock`). A file that does not exist is not made. The answer needs the system's lock for
-    a moment. What another process cannot lock in that moment, it can right after."""
+    """Whether another process holds the lock of this file (`lock`), which is not made. The answer needs the system's lock for a moment."""
     if running_holder(_named_lock_path(path)) is not None:
         return True
     if not path.is_file() or path.is_symlink():
@@ -138,8 +135,7 @@ def running_holder(path: Path) -> Holder | None:
 
 
 def _system_lock(path: Path, timeout: float) -> AbstractContextManager[Any] | None:
-    """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock. Raises Busy, and OSError, which
-    names the folder if the file cannot be made in it: the user does not know the lock's file."""
+    """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock. Raises Busy and OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         return FileLock(path, timeout=timeout, fallback_to_soft=False).acquire()
@@ -147,7 +143,8 @@ def _system_lock(path: Path, timeout: float) -> AbstractContextManager[Any] | No
         raise Busy from None
     except OSError as error:
         if error.errno not in NO_FLOCK:
-            raise OSError(error.errno, error.strerror, str(path if path.exists() else path.parent)) from None
+            blamed = path if path.exists() else path.parent  # the user does not know a lock's file that cannot be made
+            raise OSError(error.errno, error.strerror, str(blamed)) from None
         return None
 
 

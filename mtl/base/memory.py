@@ -11,8 +11,7 @@ _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # constants of glibc's malloc
 
 
 def keep_memory() -> None:
-    """Make the allocator keep large freed blocks for the next training step, where the system would clear every page again. The peak memory grows
-    by up to a sixth. Only glibc has these settings; with other C libraries this does nothing."""
+    """Make glibc's allocator keep large freed blocks for the next training step, not clear every page again. Peak memory grows by up to a sixth."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
         for option, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1), (_TOP_PAD, 2**26)):

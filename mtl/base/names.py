@@ -69,9 +69,8 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     sought = name.rpartition(".")[2].lower().replace("-", "_")
     words = set(sought.split("_"))
     exact = [key for key in names if {key, last[key]} & {name, *SYNONYMS.get(sought, "").split()}]
-    words_of = {
-        key: last[key].split("_") for key in names
-    }  # words of a name, as in hidden, or their initials, as in lr
+    # What is sought may be words of a name, as in hidden, or their initials, as in lr.
+    words_of = {key: last[key].split("_") for key in names}
     initials = {key: "".join(word[:1] for word in words_of[key]) for key in names}
     related = [key for key in names if words <= {*words_of[key]} or sought in (initials[key], last[key])]
     fitting = exact or related
@@ -80,8 +79,7 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
-    """The advice of a message about an unknown name: which names may be meant, or else the known names that are most alike. A word such as "keys"
-    says what the names are, and the section that all of them are in, with its dot, stands before each."""
+    """Advice on an unknown name: which names may be meant, or else those most alike, each after the `section`; `what` is a word such as "keys"."""
     if not known:
         return "none is known here"
     if names := meant(name, known):

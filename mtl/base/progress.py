@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from mtl.base.display import Advanced, Ended, show
+from mtl.base.display import show
+from mtl.base.events import Advanced, Ended
 
 EVENT_EVERY = 0.1  # seconds between two events of one operation
 
@@ -41,8 +42,7 @@ class Progress:
     """
 
     def __init__(self, title: str, total: int | None, unit: str, done: int = 0, at_most: bool = False) -> None:
-        """The operation has `total` units, None if unknown, of which `done` were done before an interruption; `unit` is a plural, or "B" for bytes.
-        With `at_most`, it may end before all units are done."""
+        """The operation has `total` units (None: unknown), or `at_most` so many, of which `done` were done before; `unit` is a plural, or "B"."""
         self.done, self._note = done, ""
         self._first = Advanced(next(_keys), title, done, done, total, unit, 0.0, "", at_most)
         self._begin = time.monotonic()

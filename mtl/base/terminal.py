@@ -1,5 +1,4 @@
-"""What a command prints: foreign text cannot control the terminal, a stream that is closed, full or in another encoding ends no command, and
-what is printed stays above lines that are drawn in place."""
+"""What a command prints: foreign text controls no terminal, a broken stream ends no command, and drawn lines stay below what is printed."""
 
 import os
 import re
@@ -128,9 +127,8 @@ class Cell:
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Within the block, standard output and standard error take any text, and show it as `visible` does. A character that a stream's encoding
-    lacks is written as its escape sequence. A stream that the process lacks is /dev/null, except `sys.stdin`, which stays None. An error of
-    standard output is an OSError that names it; those of standard error are ignored: a run goes on without its messages."""
+    """Within the block, standard output and standard error take any text, and show it as `visible` does; what their encoding lacks is escaped. A
+    stream that the process lacks is /dev/null. Errors of standard output are OSErrors that name it; those of standard error are ignored."""
     for number in range(3):
         try:
             os.fstat(number)

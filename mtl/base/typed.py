@@ -2,8 +2,7 @@
 
 The type of a field says what it takes, as in `Annotated[int, AT_LEAST_ONE]`, `Literal["best", "last"]` or `list[str] | None`. msgspec converts
 and checks single values, but it does not name a key in a dictionary, nor the values of a Literal. So sections and lists are read here, and each
-error is one line that names the whole key and says what is allowed. A dataclass may have a method `check`, which raises InputError for values
-that do not go together; its keys are those of the dataclass."""
+error is one line that names the whole key and says what is allowed. A dataclass's method `check` raises InputError for values that do not fit."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -43,9 +42,8 @@ class UnknownKey(InputError):
 
 
 def typed(kind: type[Content], content: Any, section: str = "", path: Path | str | None = None) -> Content:
-    """An instance of a dataclass with these values by the names of fields, dictionaries of them for sections (which may be instances already); fields
-    without one have their defaults. Messages name `section`, which stands before the keys, as in "embeddings.", and `path`, the file. Raises
-    InputError for an unknown key, a value that its field does not take, a field without a value, and as `check` does."""
+    """An instance of a dataclass with these values by the names of fields, dictionaries (or instances) for sections. Raises InputError, which names
+    the `section` that stands before the keys, as in "embeddings.", and the file's `path`, for an unknown, a wrong or a missing value."""
     try:
         return cast(Content, _section(kind, content, section.removesuffix(".")))
     except InputError as error:

@@ -18,8 +18,7 @@ YAML_DEPTH = 50  # levels; libyaml's composer recurses in C, and 50,000 levels e
 
 
 def read_yaml(path: Path) -> dict[Any, Any]:
-    """The keys and values of a YAML file. Nothing in it is evaluated. Raises InputError if it cannot be read or is not YAML, and for `${`, which
-    OmegaConf would replace by the value of another key or of an environment variable."""
+    """The keys and values of a YAML file. Nothing is evaluated. Raises InputError if it cannot be read or is not YAML, and for `${`, a reference."""
     with _yaml_errors(path):
         # OmegaConf's loader is yaml's safe loader, but it also reads 1e-4 as a number.
         content = OmegaConf.to_container(OmegaConf.load(io.StringIO(_checked_text(path))), resolve=False)

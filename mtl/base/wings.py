@@ -1,5 +1,4 @@
-"""What the wings of mtl add to its core: the core asks here, and names no wing. A wing is a folder of mtl with a file `wing.py`, whose `WING` is a
-`Wing`. Without the folder, the core works, and lacks what the wing adds."""
+"""What the wings of mtl add to its core, which names no wing. A wing is a folder of mtl with a file `wing.py`, whose `WING` is a `Wing`."""
 
 from collections import UserDict
 from collections.abc import Callable, Mapping
@@ -13,6 +12,20 @@ from typing import Any, TypeVar
 PACKAGE = Path(__file__).parent.parent
 Entry = TypeVar("Entry")
 
+# The hooks of wings. Any stands for types of packages that import this one.
+Commands = Callable[[Any], None]  # adds commands to argparse's actions
+Boards = Callable[[Path], list[Any]]  # the leaderboards (`mtl.reports.board.Leaderboard`) on what lies below a folder
+Notes = Callable[[Any, Any, Any, Any], list[str]]  # on tests: a leaderboard's columns, rows, tests and scale -> notes
+FetchCopy = Callable[[Any, Any, Path], None]  # writes a task's files, from this copy on the Hub, to the data folder
+TagSpans = Callable[[Path, Any, str], Any]  # a file, its rows, `Reading.spans` -> the rows with tokens and tags
+TextVectors = Callable[[str], Any]  # `static.path` -> the vectors of texts, as `mtl.methods.floors.static.WordFile`
+# Texts, their language, a folder, the name of settings -> the folder of a transformer, which is trained if it is missing.
+TrainedBody = Callable[[Any, str, Path, str], Path]
+# A recipe (`mtl.embedders.recipes.Recipe`), a suite, its data, the share of held-out rows, a path, a device: trains the vectors at the path.
+TrainRecipe = Callable[[Any, Any, Path, float, Path, Any], None]
+# The name of the run, the paths and the settings -> the jobs, which can be run in the context, and remarks for the user.
+Jobs = Callable[[Any, Any, Any], AbstractContextManager[tuple[list[Any], list[str]]]]
+
 
 @dataclass(frozen=True)
 class Importer:
@@ -20,55 +33,39 @@ class Importer:
 
     help: str  # which files, for the help of `mtl import`
     takes: Callable[[Path], bool]  # whether a path is such a file, by its name
-    # Called with the name of the run, the paths and the settings. In its context, the jobs can be run; its second value is what the user should
-    # know, one line each.
-    jobs: Callable[..., AbstractContextManager[tuple[list[Any], list[str]]]]
+    jobs: Jobs
 
 
 @dataclass(frozen=True)
 class Trainings:
     """Trainings of word vectors."""
 
-    # By the kind of embeddings that can be trained, the extra with the packages that its training needs.
-    extras: Mapping[str, str]
-    # Called with a recipe (`mtl.embedders.recipes.Recipe`), a suite, its folder of data, the share of held-out rows, a path and a device; trains
-    # the vectors at the path on the suite's training text, unless another process has done so.
-    train_recipe: Callable[..., None]
-    add_command: Callable[[Any], None]  # adds `mtl embeddings train`; gets the actions of `mtl embeddings`
+    extras: Mapping[str, str]  # by the kind of embeddings that can be trained, the extra that its training needs
+    train_recipe: TrainRecipe
+    add_command: Commands  # `mtl embeddings train`
 
 
 @dataclass(frozen=True)
 class Wing:
     """What a wing adds. Everything here is imported when it is first used (`lazy`)."""
 
-    # Adds its commands to the command line; gets what `mtl.api.commands.add_commands` gets.
-    commands: Callable[[Any], None] | None = None
+    commands: Commands | None = None
     names: Mapping[str, str] = field(default_factory=dict)  # what it adds to `import mtl`, each as "module:name"
-    # Called with a folder; returns the leaderboards (`mtl.reports.board.Leaderboard`) that it adds to a report on what lies below it.
-    boards: Callable[[Path], list[Any]] | None = None
-    # Notes on the tests of a leaderboard of runs; called with its columns, its rows, their tests and its scale.
-    notes: Callable[..., list[str]] | None = None
+    boards: Boards | None = None
+    notes: Notes | None = None
     importers: tuple[Importer, ...] = ()  # files that `mtl import` takes
-    # Writes a task's files from its copy on the Hugging Face Hub; called with the task, the source and the data folder.
-    fetch_copy: Callable[..., None] | None = None
-    # By a name that is no suite, where its data comes from: what `mtl data` answers.
-    data_notes: Mapping[str, str] = field(default_factory=dict)
+    fetch_copy: FetchCopy | None = None
+    data_notes: Mapping[str, str] = field(default_factory=dict)  # by a name that is no suite, what `mtl data` answers
     trainings: Trainings | None = None  # of word vectors
-    # Makes tokens with tags of texts with marked spans (`mtl.tasks.task.Reading.spans`): called with a path, its rows with their lines, and the
-    # columns; returns the rows with two further columns.
-    tag_spans: Callable[..., Any] | None = None
-    # Called with texts, their language, a folder and the name of settings; returns the folder below it of a transformer that was trained on the
-    # texts, after training it if it is not there.
-    trained_body: Callable[..., Path] | None = None
-    # Called with the setting `static.path`; returns the vectors of whole texts by this model (as `mtl.methods.floors.static.WordFile` does).
-    text_vectors: Callable[[str], Any] | None = None
+    tag_spans: TagSpans | None = None
+    trained_body: TrainedBody | None = None
+    text_vectors: TextVectors | None = None
     # Further entries of registries of the core, by name, each as "module:name".
     engines: Mapping[str, str] = field(default_factory=dict)  # ways to execute units of work (`mtl.jobs.engines`)
     methods: Mapping[str, str] = field(default_factory=dict)  # `mtl.methods.method_kind.MethodKind`
     target_kinds: Mapping[str, str] = field(default_factory=dict)  # `mtl.tasks.target_kind.TargetKind`
     metrics: Mapping[str, str] = field(default_factory=dict)  # `mtl.tasks.metrics.Metric`
-    # By extra, the packages to import, as in `mtl.base.extras.EXTRAS`.
-    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # packages, as in `mtl.base.extras.EXTRAS`
 
 
 @cache
@@ -97,7 +94,7 @@ def trainings() -> Trainings | None:
     return next((wing.trainings for wing in wings() if wing.trainings), None)
 
 
-def text_vectors() -> Callable[[str], Any] | None:
+def text_vectors() -> TextVectors | None:
     """Opens models of whole texts' vectors (`Wing.text_vectors`); None without the wing that does."""
     return next((wing.text_vectors for wing in wings() if wing.text_vectors), None)
 

@@ -12,6 +12,16 @@ def format_bytes(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size > 999e6 else f"{math.ceil(size / 1e6)} MB"
 
 
+def format_duration(seconds: float) -> str:
+    """Seconds with units: 42 s, 3 min 05 s, 2 h 10 min."""
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60:02d} s"
+    return f"{rounded // 3600} h {rounded % 3600 // 60:02d} min"
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: 1 run, 2 runs."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -24,8 +34,7 @@ def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header. The first `left` columns are aligned at
-    the left, and the others, which are numbers, at the right."""
+    """Rows of cells as a Markdown table, readable as plain text, too; the first is the header. All but the first `left` columns are aligned right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:

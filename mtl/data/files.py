@@ -8,7 +8,8 @@ from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.base.untrusted import inside, open_lines, open_regular, read_errors
+from mtl.base.untrusted import inside, open_regular, read_errors
+from mtl.base.untrusted_lines import open_lines
 
 FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
 LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line

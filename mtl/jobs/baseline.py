@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from mtl.base.display import Detail, RunBegun, Scored, show, shown_run
+from mtl.base.display import show, shown_run
 from mtl.base.errors import InputError
+from mtl.base.events import Detail, RunBegun, Scored
 from mtl.base.files import write_json, write_text
 from mtl.base.settings.layers import find_suite, flatten_config
 from mtl.base.settings.schema import PAPER

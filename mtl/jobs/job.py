@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 
-from mtl.base.display import Remark, show
+from mtl.base.display import show
 from mtl.base.errors import InputError
+from mtl.base.events import Remark
 from mtl.base.memory import check_fits
 from mtl.base.settings.layers import differences, flatten, flatten_config, matches, merge
 from mtl.base.settings.schema import CHOICES, INDIFFERENT, PAPER, Config

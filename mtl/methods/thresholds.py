@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError
-from mtl.base.untrusted import read_checkpoint
 from mtl.tasks.metrics import TIE, metric_named
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE, WEIGHTS, Checkpoint

@@ -13,12 +13,14 @@ from mtl.base.progress import Progress
 from mtl.model.lstm import BiLSTM
 from mtl.model.sequences import Embedder, Sequences
 
-ENCODING_TOKENS, ENCODING_TEXTS = 8192, 256  # in one batch when texts are encoded without training
+ENCODING_TOKENS, ENCODING_TEXTS = (
+    8192,
+    256,
+)  # about so many and the most in one batch when texts are encoded without training
 
 
 class Encoder(nn.Module):
-    """Word embeddings, a BiLSTM and max pooling over time (KLEJ, section 4.1). Dropout is applied to the word embeddings and to the LSTM's outputs
-    (as in jiant). A text's vector does not depend on its batch, except for rounding."""
+    """Word embeddings, a BiLSTM and max pooling over time (KLEJ, section 4.1), with dropout of word embeddings and LSTM outputs (as in jiant)."""
 
     def __init__(
         self,
@@ -30,13 +32,8 @@ class Encoder(nn.Module):
         dropout: float,
         join_input: bool = False,
     ) -> None:
-        """
-        Args:
-            embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim).
-            hidden_size: units per direction.
-            join_input: a token's output is [LSTM output; word embedding], each after its own dropout, and no dropout
-                follows. This is jiant's `skip_embs` (`SentenceEncoder.forward` in jiant 1.2.1).
-        """
+        """The embedder makes vectors (batch, time, dim) of what `Sequences.gather` returns; `hidden_size` is per direction. With `join_input`, as
+        with jiant's `skip_embs`, a token's output is [LSTM output; word embedding], each after its own dropout."""
         super().__init__()
         self.embedder = embedder
         self.embedding_dropout = nn.Dropout(embedding_dropout)
@@ -84,7 +81,7 @@ class Encoder(nn.Module):
 
     @torch.no_grad()
     def _encoded(self, sequences: Sequences, texts: Tensor, title: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, (texts,), in tokens."""
+        """Batches of texts of similar length: indices into `texts`, outputs (batch, time, output_size), lengths (batch,)."""
         training = self.training
         self.eval()
         with Progress(title, len(texts), "texts") as bar:
@@ -96,8 +93,7 @@ class Encoder(nn.Module):
 
 
 def batches_by_length(lengths: Tensor) -> Iterator[Tensor]:
-    """Batches of texts of similar length, the shortest first, of about ENCODING_TOKENS and at most ENCODING_TEXTS:
-    int64 indices into `lengths`, which are in tokens, (texts,)."""
+    """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, which are in tokens, (texts,)."""
     order = torch.argsort(lengths, stable=True)
     done = 0
     while done < len(order):

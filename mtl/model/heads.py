@@ -90,9 +90,8 @@ class Head(nn.Module):
         spans: Tensor | None = None,
         units: Tensor | None = None,
     ) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features),
-        start and stop of each span in steps (inputs, spans, 2), units as in `unit_vectors` -> (inputs, outputs), or
-        with units (units, outputs). The vector of a span is the maximum over its steps."""
+        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features), start and stop of each span
+        in steps (inputs, spans, 2), units as in `unit_vectors` -> (inputs, outputs), or with units (units, outputs)."""
         if self.by_unit:
             assert units is not None
             vectors, rows = unit_vectors(states, lengths, units)
@@ -145,9 +144,8 @@ class ProjectingHead(TokenHead):
 
 
 class AttentionHead(TokenHead):
-    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). Scores
-    are U Vᵀ over all encoder outputs of the two sentences. Each word attends to the other sentence with a softmax of
-    its scores. [word; attended] runs through one BiLSTM layer that both sentences share, then max pooling."""
+    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF): each word with the softmax of its
+    scores, U Vᵀ over all encoder outputs. [word; attended] runs through one BiLSTM layer that both sentences share."""
 
     def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
         """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""
@@ -166,10 +164,9 @@ class AttentionHead(TokenHead):
 
 
 class CosineHead(nn.Module):
-    """For a pair whose target is a number: scale * cosine + shift of the two texts' centred vectors, as in Sentence-BERT's regression
-    objective (Reimers and Gurevych 2019, section 3). Scale and shift start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the
-    target (`mtl.tasks.kinds.number.NumberHead.loss`). Vectors that are maxima over time point in similar directions, so that their cosines
-    have a narrow range. So they are centred: in training by their mean over the batch, else by the moving average of these means."""
+    """For a pair whose target is a number: scale * cosine + shift of the two texts' centred vectors, as in Sentence-BERT (Reimers and
+    Gurevych 2019, section 3). Scale and shift start at 1 and 0: a cosine of 0 to 1 stands for the target's range (`NumberHead.loss`). Vectors that
+    are maxima over time point in similar directions, so they are centred: in training by their mean over the batch, else by its moving average."""
 
     reads_tokens = False
     transitions = None
@@ -208,20 +205,14 @@ def pair_features(u: Tensor, v: Tensor) -> Tensor:
 
 
 def span_features(vectors: Sequence[Tensor]) -> Tensor:
-    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim). Of
-    two spans these are `pair_features`, whether the spans are in one text or in the two texts of a pair."""
+    """The vectors of n spans, then |u − v| and u ∗ v of each two: n times (rows, dim) -> (rows, n² * dim). Of two, these are `pair_features`."""
     comparisons = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
     return torch.cat([*vectors, *comparisons], dim=1)
 
 
 def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
-    """The vectors of the units of all rows, (sides * units, dim), and the row of each unit, int64 (units,). Of a pair, the vectors of the first text
-    for each unit come first, then those of the units.
-
-    Args:
-        states: encoder outputs (sides * inputs, time, dim), with their `lengths` (sides * inputs,).
-        units: the steps of each row's units in its last text, int64 (inputs, longest): PAST after the last one, WHOLE for the maximum over time.
-    """
+    """The vectors of the units of all rows, (sides * units, dim), and the row of each unit, int64 (units,). Of a pair, the first text's come first.
+    As in `Head.read`; `units` are the steps of each row's units in its last text, int64 (inputs, longest), PAST after them, WHOLE for the maximum."""
     rows, numbers = (units != PAST).nonzero(as_tuple=True)
     steps = units[rows, numbers]
     *first_texts, last_text = max_pool(states, lengths).chunk(len(states) // len(units))

@@ -1,116 +1,29 @@
 """A bidirectional LSTM over sequences of different lengths, with layers of our own for the CPU.
 
 PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass grows with the square of the length. A layer here computes the input
-products of many steps in one matrix product, keeps a step's arithmetic in memory that is still in the cache, and computes the gradient of each weight
-matrix in one matrix product.
+products of many steps, and the gradient of each weight matrix, in one matrix product, and keeps a step's arithmetic in memory that is in the cache.
 
-Sequences are packed: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on. Matrices
-are feature-major: one row for each feature, one column for each step of each sequence. The recurrent products have few sequences and many gates; in
-this layout they run up to twice as fast, and each of a step's four gates is one contiguous block of memory.
+Sequences are packed (`mtl.model.packing`). Matrices are feature-major: one row for each feature, one column for each step of each sequence. The
+recurrent products have few sequences and many gates; in this layout they run up to twice as fast, and each of a step's four gates is one block.
 
 If the data and the weight matrices are bfloat16 and the biases float32, the factors and results of all matrix products are bfloat16, with sums in
-float32 inside a product. Gates, cells and their gradients stay float32. The states and the gates' gradients are stored as bfloat16, because only
-products read them."""
+float32. Gates, cells and their gradients stay float32. The states and the gates' gradients are bfloat16, because only products read them."""
 
 import copy
-from collections.abc import Callable
-from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mtl.base.device import to_device
 from mtl.base.errors import InputError
+from mtl.model.packing import WIDTH_MULTIPLE, Packing, Steps, packed_steps
 
-WIDTH_MULTIPLE = 16  # each step's columns are padded to it: matrix products of other widths take up to twice as long
 PRODUCT_COLUMNS = 1024  # the most of one input product: enough for it to run at the machine's full rate
 
-Rearrange = Callable[[Tensor], Tensor]
 _sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
 _tanh_backward = torch.ops.aten.tanh_backward.grad_input
-
-
-class Step(NamedTuple):
-    """One step of a packed batch, as a direction processes it."""
-
-    rows: slice  # its packed rows: the columns of feature-major matrices
-    before: slice  # in the step that the direction processes before it, the rows of the sequences that continue
-    carried: int  # how many sequences continue: the first ones of this step
-    sequences: int  # its rows without padding
-
-
-Steps = list[Step]  # in the order in which a direction processes them
-
-
-def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
-    """The steps for one direction; `sizes` says how many sequences have each step, descending. In a step, sequences
-    that begin there come after those that continue: the backward direction has such steps at the last token of each
-    shorter sequence. Padding rows fill each step up to a multiple of `multiple`, and continue as sequences do."""
-    starts = list(accumulate((-(-size // multiple) * multiple for size in sizes), initial=0))
-    numbers = range(len(sizes))
-    steps: Steps = []
-    for number in reversed(numbers) if reverse else numbers:
-        rows = slice(starts[number], starts[number + 1])
-        last = steps[-1].rows if steps else slice(0, 0)
-        carried = min(rows.stop - rows.start, last.stop - last.start)
-        steps.append(Step(rows, slice(last.start, last.start + carried), carried, sizes[number]))
-    return steps
-
-
-class Packing:
-    """Which packed column holds which step of which sequence of a batch. A step's columns are its sequences, the
-    longest first, then 0 to 15 padding columns. `sizes` has the number of sequences of each step, descending."""
-
-    def __init__(self, lengths: Tensor, time: int) -> None:
-        """The lengths are int64 (batch,), at least 1; the padded batch has `time` steps."""
-        order = torch.argsort(lengths, descending=True, stable=True).numpy()
-        sizes = len(order) - np.searchsorted(np.sort(lengths.numpy()), np.arange(int(lengths.max())), side="right")
-        widths = -(-sizes // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
-        steps = np.repeat(np.arange(len(sizes)), widths)
-        ranks = np.arange(len(steps)) - np.repeat(np.cumsum(widths) - widths, widths)
-        real = ranks < np.repeat(sizes, widths)
-        # Padding columns repeat the longest sequence, which has every step.
-        indices = order[np.where(real, ranks, 0)] * time + steps
-        self.sizes: list[int] = sizes.tolist()
-        self.shape = (len(order), time)
-        self.indices = torch.from_numpy(indices)  # of each column, in the flattened padded batch
-        self.real_columns = torch.from_numpy(np.flatnonzero(real))
-        self.real_indices = self.indices[self.real_columns]
-
-    def pack(self, values: Tensor) -> Tensor:
-        """A padded batch (batch, time, dim) -> one row per packed column (columns, dim)."""
-        return _Rearranged.apply(values, self.gather, self.scatter)
-
-    def unpack(self, rows: Tensor) -> Tensor:
-        """Rows (columns, dim) -> a padded batch (batch, time, dim), zero past a sequence's end."""
-        return _Rearranged.apply(rows, self.scatter, self.gather)
-
-    def gather(self, values: Tensor) -> Tensor:
-        """`pack` without a gradient."""
-        return values.reshape(-1, values.shape[-1]).index_select(0, self.indices)
-
-    def scatter(self, rows: Tensor) -> Tensor:
-        """`unpack` without a gradient."""
-        batch, time = self.shape
-        padded = rows.new_zeros(batch * time, rows.shape[1])
-        padded[self.real_indices] = rows[self.real_columns]
-        return padded.view(batch, time, -1)
-
-
-class _Rearranged(torch.autograd.Function):
-    """Values that the function `move` rearranges; `restore` puts their gradient back in order."""
-
-    @staticmethod
-    def forward(ctx: Any, values: Tensor, move: Rearrange, restore: Rearrange) -> Tensor:
-        ctx.restore = restore
-        return move(values)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.restore(grad), None, None
 
 
 class PackedBiLSTMLayer(torch.autograd.Function):
@@ -258,8 +171,7 @@ def _previous_states(states: Tensor, steps: Steps) -> Tensor:
 
 class BiLSTM(nn.LSTM):
     """Stacked bidirectional LSTM without dropout between its layers. Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`:
-    either loads the other's state dict. On a CPU, `PackedBiLSTMLayer` computes it, which trains faster than torch, most of all on long texts
-    (experiments/performance/README.md); on a GPU, cuDNN does."""
+    either loads the other's state dict. On a CPU, `PackedBiLSTMLayer` computes it (experiments/performance/README.md); on a GPU, cuDNN does."""
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 2) -> None:
         super().__init__(input_size, hidden_size, num_layers, bidirectional=True, batch_first=True)

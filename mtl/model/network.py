@@ -22,9 +22,8 @@ ON_CPU = ("rows", "lengths", "sizes")  # tensors of a batch that packing and spl
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of one task. A row has one input, or in a choice one for each candidate. The two texts of a pair are separate sequences: first the first
-    texts of all inputs, then the second texts of all inputs. Either `tokens` and `lengths` are set, or `vectors` is set: `tokens` holds texts to
-    encode, or the encoder's output for each token; `vectors` holds texts that were encoded before."""
+    """Rows of one task. A row has one input, or in a choice one for each candidate. Of pairs, the first texts of all inputs come first, then all
+    second ones. Either `tokens` and `lengths` are set, of texts to encode or with outputs of an encoder, or `vectors`, of encoded texts."""
 
     task: str
     rows: Tensor  # int64 (rows,), the numbers of the rows in the split

@@ -26,8 +26,7 @@ class Embedder(Protocol):
 
 
 class ArraySequences:
-    """Texts as slices of one long array of word ids, int64 (all tokens,), or token vectors, floating-point (all tokens,
-    width), which may be mapped from a file; starts and lengths of the slices are int64 (texts,)."""
+    """Texts as slices, with starts and lengths int64 (texts,), of one array of word ids, int64 (tokens,), or token vectors, float (tokens, width)."""
 
     def __init__(self, rows: Any, starts: np.ndarray, lengths: np.ndarray) -> None:
         self.rows, self.starts, self.lengths = rows, starts, torch.from_numpy(lengths)

@@ -1,19 +1,27 @@
 """The paired tests between the runs of a leaderboard, and the ranks that they leave open."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
+from typing import TypeVar
+
+import numpy as np
 
 from mtl.reports.board import PairTests
 from mtl.reports.rows import Row, average_order
 from mtl.stats.comparison import PairTest, Sample, compare
-from mtl.stats.families import ColumnTests, all_tails, family_tests, rank_intervals, with_holm
+from mtl.stats.families import ColumnTests, family_tests
+from mtl.stats.holm import all_tails, rank_intervals, with_holm
 from mtl.tasks.suite import AVERAGE
 
 MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
 
 Pair = tuple[int, int]  # the indices of two rows: the first run is compared with the second
 ColumnRows = tuple[str, str]  # a column, and the key of the examples on which its runs are scored
+Tests = dict[tuple[Pair, str], PairTest]  # by pair and column
+Groups = Mapping[ColumnRows, Mapping[int, Sample]]  # for each column on one set of examples, the runs' samples by row
+Family = Mapping[ColumnRows, ColumnTests]
+Value = TypeVar("Value")
 
 
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
@@ -26,46 +34,19 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     pairs = _pairs(runs, compared_with)
     only_task = _only_task(rows)
     columns = {column for row in rows for column in row.comparable if column != AVERAGE or only_task is None}
-    tests = {
-        (pair, column): compare(rows[pair[0]].samples[column], rows[pair[1]].samples[column])
-        for pair in pairs
-        for column in _columns_on_same_examples(rows, pair)
-        if column in columns
-    }
+    tests = _tests(rows, pairs, columns)
     groups = {group: samples for group, samples in comparable_samples(rows).items() if group[0] in columns}
     family = family_tests(groups)
     tails = _tails(rows, tests, groups, family)
     # References that were chosen by their scores depend on the tests of every pair, so the correction is for all of these.
-    corrected_tails = all_tails(family) if by_score else None
-    comparisons: dict[Pair, dict[str, PairTest]] = {
-        (first, second): {} for first, second in pairs if rows[first].scores.keys() & rows[second].scores.keys()
-    }
+    corrected_tails = all_tails(family) if by_score else np.array(list(tails.values()))
+    common = [(first, second) for first, second in pairs if rows[first].scores.keys() & rows[second].scores.keys()]
+    comparisons: dict[Pair, dict[str, PairTest]] = {pair: {} for pair in common}
     for (pair, column), test in with_holm(tests, tails, corrected_tails).items():
         comparisons[pair][column] = test
-        if column == only_task:
-            comparisons[pair][AVERAGE] = test
-    ranks = {} if named else _ranks(rows, groups, family)
-    if only_task in ranks:
-        ranks[AVERAGE] = ranks[only_task]
-    family_size = len(tails if corrected_tails is None else corrected_tails)
-    return PairTests(comparisons, compared_with, by_score, family_size, ranks)
-
-
-def comparable_samples(rows: Sequence[Row]) -> dict[ColumnRows, dict[int, Sample]]:
-    """The samples of two or more runs on the same examples that tests compare, and the index of the row of each."""
-    groups: dict[ColumnRows, dict[int, Sample]] = {}
-    for number, row in enumerate(rows):
-        for column, key in row.comparable.items():
-            if row.samples[column].is_tested:
-                groups.setdefault((column, key), {})[number] = row.samples[column]
-    return {group: samples for group, samples in groups.items() if len(samples) > 1}
-
-
-def _only_task(rows: Sequence[Row]) -> str | None:
-    """The task that all runs have alone, if there is one: their average then has the same tests. Else None."""
-    tasks = {column for row in rows for column in row.comparable} - {AVERAGE}
-    have_averages = all(AVERAGE in row.comparable for row in rows if row.comparable)
-    return tasks.pop() if len(tasks) == 1 and have_averages else None
+    comparisons = {pair: _with_average(by_column, only_task) for pair, by_column in comparisons.items()}
+    ranks = {} if named else _with_average(_ranks(rows, groups, family), only_task)
+    return PairTests(comparisons, compared_with, by_score, len(corrected_tails), ranks)
 
 
 def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
@@ -84,18 +65,35 @@ def _pairs(runs: Sequence[int], references: Sequence[int]) -> list[Pair]:
     return [(run, reference) for run, reference in pairs if run not in references or run > reference]
 
 
-def _columns_on_same_examples(rows: Sequence[Row], pair: Pair) -> Iterator[str]:
-    """The columns in which both runs are scored on the same examples. For an average, they have the same tasks, too."""
-    first, second = (rows[number] for number in pair)
-    return (column for column, key in first.comparable.items() if second.comparable.get(column) == key)
+def _only_task(rows: Sequence[Row]) -> str | None:
+    """The task that all runs have alone, if there is one: their average then has the same tests. Else None."""
+    tasks = {column for row in rows for column in row.comparable} - {AVERAGE}
+    have_averages = all(AVERAGE in row.comparable for row in rows if row.comparable)
+    return tasks.pop() if len(tasks) == 1 and have_averages else None
 
 
-def _tails(
-    rows: Sequence[Row],
-    tests: Mapping[tuple[Pair, str], PairTest],
-    groups: Mapping[ColumnRows, Mapping[int, Sample]],
-    family: Mapping[ColumnRows, ColumnTests],
-) -> dict[tuple[Pair, str], float]:
+def _tests(rows: Sequence[Row], pairs: Sequence[Pair], columns: Collection[str]) -> Tests:
+    """The test of each pair on each of these columns in which both runs are scored on the same examples; for an average, of the same tasks, too."""
+    tests: Tests = {}
+    for pair in pairs:
+        first, second = (rows[number] for number in pair)
+        for column, key in first.comparable.items():
+            if column in columns and second.comparable.get(column) == key:
+                tests[pair, column] = compare(first.samples[column], second.samples[column])
+    return tests
+
+
+def comparable_samples(rows: Sequence[Row]) -> dict[ColumnRows, dict[int, Sample]]:
+    """The samples of two or more runs on the same examples that tests compare, and the index of the row of each."""
+    groups: dict[ColumnRows, dict[int, Sample]] = {}
+    for number, row in enumerate(rows):
+        for column, key in row.comparable.items():
+            if row.samples[column].is_tested:
+                groups.setdefault((column, key), {})[number] = row.samples[column]
+    return {group: samples for group, samples in groups.items() if len(samples) > 1}
+
+
+def _tails(rows: Sequence[Row], tests: Tests, groups: Groups, family: Family) -> dict[tuple[Pair, str], float]:
     """The tail of each test that has a p, for Holm's correction."""
     positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
     tails = {}
@@ -107,11 +105,9 @@ def _tails(
     return tails
 
 
-def _ranks(
-    rows: Sequence[Row], groups: Mapping[ColumnRows, Mapping[int, Sample]], family: Mapping[ColumnRows, ColumnTests]
-) -> dict[str, dict[int, tuple[int, int]]]:
+def _ranks(rows: Sequence[Row], groups: Groups, family: Family) -> dict[str, dict[int, tuple[int, int]]]:
     """The interval of ranks of each run, by column. A column has none if its runs are scored on several sets of examples."""
-    ranked = [(column, key) for (column, key), runs in groups.items() if "§" not in rows[min(runs)].mark(column)]
+    ranked = [(column, key) for (column, key), runs in groups.items() if not rows[min(runs)].is_apart(column)]
     number_of_sets = Counter(column for column, _ in ranked)
     intervals = rank_intervals(family)
     return {
@@ -119,3 +115,10 @@ def _ranks(
         for column, key in ranked
         if number_of_sets[column] == 1
     }
+
+
+def _with_average(by_column: Mapping[str, Value], only_task: str | None) -> dict[str, Value]:
+    """The tests or the ranks of each column; if all runs have one task alone, that task's are those of the average, too."""
+    if only_task is None or only_task not in by_column:
+        return dict(by_column)
+    return {**by_column, AVERAGE: by_column[only_task]}

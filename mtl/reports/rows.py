@@ -4,8 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from mtl.base.clock import format_duration
-from mtl.base.wording import MISSING, format_bytes
+from mtl.base.wording import MISSING, format_bytes, format_duration
 from mtl.runs.finished import FinishedRun
 from mtl.stats.comparison import Sample
 from mtl.tasks.suite import AVERAGE
@@ -83,6 +82,10 @@ class Row:
         """The marks of a score: * for a mean without some of its tasks; for a task, or a mean with one, † where its data differs from the published
         data, ‡ where the encoder has seen its training rows, § where other examples score it, ¶ where these chose its setting."""
         return self.marks.get(column, "")
+
+    def is_apart(self, column: str) -> bool:
+        """Whether a task, or any task of a mean, is scored on other examples than those of the other runs."""
+        return "§" in self.mark(column)
 
     def split_of(self, column: str) -> str:
         """The split that a task's score is on, or the splits of a mean."""

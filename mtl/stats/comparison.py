@@ -5,7 +5,7 @@ the mean over seeds. docs/explanation/intervals-and-tests.md has the formulas, w
 more than these p-values: `mtl.stats.families`. benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,8 +34,7 @@ class Sample:
     # For each set of scored rows, the mean over seeds of what its tasks contribute to the score on each resample, (RESAMPLES,).
     means: Mapping[RowSet, np.ndarray]
     counted_with_rows: float  # I, the part of S² / n that the variance over rows already includes
-    # Whether the scores are those of one system, not of a configuration with one of many seeds. Its expected score is that of its answers on
-    # other rows, so no variance over seeds is missing.
+    # Whether the scores are those of one system, not of a configuration with one of many seeds: no variance over seeds is missing.
     is_one_system: bool = False
 
     @property
@@ -77,8 +76,7 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """The probability of a value at least as far from 0 if 0 is expected. It is below 0.05 where the interval does not contain 0. With few
-        groups of rows, all resamples may be equal. So p is at least that of a sign test in which one run is better on every group."""
+        """The probability of a value at least as far from 0 if 0 is expected; at least that of a sign test: resamples of few groups may be equal."""
         if abs(self.value) < NEGLIGIBLE:
             return 1.0
         p = 2 * float(stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else 0.0
@@ -93,7 +91,7 @@ class PairTest:
     low: float
     high: float
     p: float | None  # None if either run has fewer than three seeds
-    p_holm: float | None = None  # p with Holm's correction; None until `mtl.stats.families.with_holm` has set it
+    p_holm: float | None = None  # p with Holm's correction; None until `mtl.stats.holm.with_holm` has set it
 
     @property
     def verdict(self) -> str:
@@ -107,8 +105,7 @@ class PairTest:
 
     @property
     def probability(self) -> float | None:
-        """The probability that the first run is better with other seeds on other rows, if every difference is as likely as any other
-        before the rows are seen; None without a test."""
+        """The probability, under a flat prior, that the first run is better with other seeds on other rows; None without a test."""
         if self.p is None:
             return None
         return 1 - self.p / 2 if self.difference > 0 else self.p / 2
@@ -142,13 +139,11 @@ def counted_with_rows(resampled: Resampled) -> float:
     return total / (seeds * (seeds - 1))
 
 
-def mean_over_tasks(
-    contributions: Sequence[Mapping[RowSet, np.ndarray]], divisors: Sequence[int] | None = None
-) -> dict[RowSet, np.ndarray]:
+def mean_over_tasks(contributions: Sequence[Resampled], divisors: Collection[int]) -> dict[RowSet, np.ndarray]:
     """The mean over tasks of scores on resamples, which each contribution has by their set of scored rows, (…, RESAMPLES). `divisors` are what those
-    of each task are divided by (`mtl.tasks.suite.Suite.divisors`); None: the number of tasks. Tasks on the same rows have the same resamples."""
+    of each task are divided by (`mtl.tasks.suite.Suite.divisors`). Tasks on the same rows have the same resamples."""
     means: dict[RowSet, np.ndarray] = {}
-    for contribution, divisor in zip(contributions, divisors or [len(contributions)] * len(contributions), strict=True):
+    for contribution, divisor in zip(contributions, divisors, strict=True):
         for rows, scores in contribution.items():
             means[rows] = means.get(rows, np.zeros(1)) + scores / divisor
     return means

@@ -1,26 +1,25 @@
-"""Tests of every two runs on every column at once, and the ranks that they leave open: the probability of even one false verdict is at most 5 %.
+"""Tests of every two runs on every column at once, which are one family.
 
-Holm's correction (1979) reads small p-values alone, and the seeds of two runs cannot give them. So it reads the tails, which take from the family
-what the seeds of one run cannot say; docs/explanation/intervals-and-tests.md says how and why. A verdict holds if it is one at 5 % alone and its
-tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false verdict."""
+Holm's correction (`mtl.stats.holm`) reads small p-values alone, and the seeds of two runs cannot give them. So it reads the tails, which take from
+the family what the seeds of one run cannot say; docs/explanation/intervals-and-tests.md says how and why. A verdict holds if it is one at 5 % alone
+and its tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false verdict."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 from scipy.special import gammainccinv, gammaincinv, ndtr, stdtr
 
-from mtl.stats.comparison import LEVEL, NEGLIGIBLE, PairTest, Sample, bessel, total_variance
+from mtl.stats.comparison import NEGLIGIBLE, Sample, bessel, total_variance
 
 PRIOR_FREEDOM = 8.0  # with 16, runs with unlike spreads and numbers of seeds have false verdicts in 6 % of the families
 NODES = 48  # the points at which the mean over χ² is computed
 RARE = 1e-12  # the probability of a χ² beyond the nodes, on each side; no smaller p is computed
 BLOCK = 2**16  # the most values that are computed at once
 
-Key = TypeVar("Key", bound=Hashable)
 Run = TypeVar("Run", bound=Hashable)
 Column = TypeVar("Column", bound=Hashable)
 
@@ -38,9 +37,8 @@ class Variance:
     def p(self, values: np.ndarray) -> np.ndarray:
         """The probability of a value at least as far from 0 if 0 is expected, (values,). Without a variance it is 0.
 
-        Where the variance over seeds is not 0, it is cut at RARE, and Student's t of the rows has `rows_freedom` degrees whatever the share of
-        rows is, which errs on the safe side. The t is approximated by the normal distribution (Wallace 1959): by at most 1 % too small for
-        ten degrees and more, and 10 % too large down to p = 1e-6."""
+        With a variance over seeds, it is cut at RARE, and Student's t of the rows has `rows_freedom` degrees, which errs on the safe side. The t is
+        approximated by the normal distribution (Wallace 1959): at most 1 % too small for ten degrees and more, 10 % too large down to p = 1e-6."""
         if len(values) > BLOCK:
             arrays = self.rows, self.rows_freedom, self.seeds, self.seeds_freedom, self.counted
             parts = [slice(start, start + BLOCK) for start in range(0, len(values), BLOCK)]
@@ -79,59 +77,42 @@ class ColumnTests:
 class SeedParts:
     """What seeds add to the variance of each run's mean on one column, each array (runs,)."""
 
-    seeds: np.ndarray  # their number n
     variance: np.ndarray  # S² / n as the family estimates it; 0 for a run without a variance over seeds
     counted: np.ndarray  # I, the part of it that the variance over rows includes
     freedom: np.ndarray  # the degrees of freedom of S²; infinite for a run without a variance over seeds
 
     def of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The variance, its degrees of freedom and the counted part of every two runs together, each (runs, runs). The degrees of freedom are the
-        fewer ones: a variance of the other run that is known better does not make this one's known."""
+        """The variance, its degrees of freedom (the fewer ones) and the counted part of every two runs together, each (runs, runs)."""
         freedom = np.minimum(self.freedom[:, None], self.freedom)
         return self.variance[:, None] + self.variance, freedom, self.counted[:, None] + self.counted
 
 
 def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:
-    """The tests of every two runs of each column, which are one family. The samples of a column's runs are all on the same rows, and all have a
-    verdict (`Sample.is_tested`)."""
+    """The tests of every two runs of each column. The samples of a column's runs are all on the same rows, and all `Sample.is_tested`."""
     parts = seed_parts(columns)
     return {column: _column_tests(list(samples.values()), parts[column]) for column, samples in columns.items()}
 
 
 def seed_parts(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, SeedParts]:
     """The variance over seeds of each run on each column, as the family estimates it."""
-    priors = {column: _priors(list(by_run.values())) for column, by_run in columns.items()}
-    # Summed over columns, S² of the run and what the other runs let expect, both relative to the column's median.
-    observed: dict[Run, float] = defaultdict(float)
-    expected: dict[Run, float] = defaultdict(float)
-    for column, by_run in columns.items():
-        scale = float(np.median([sample.variance for sample in by_run.values() if sample.varies] or [0.0])) or 1.0
-        for (run, sample), variance, prior in zip(by_run.items(), *priors[column], strict=True):
-            if prior:
-                observed[run] += sample.variance / scale
-                expected[run] += float(variance) / scale
-    parts = {}
-    for column, by_run in columns.items():
-        samples = by_run.values()
-        variance, prior = priors[column]
-        factors = [max(1.0, observed[run] / expected[run]) if expected[run] else 1.0 for run in by_run]
-        seeds = np.array([len(sample.by_seed) for sample in samples])
-        varies = np.array([sample.varies for sample in samples])
-        alone = np.array([sample.variance for sample in samples])
-        # The more a run's S² exceeds the others', the less they say about it.
-        share = np.divide(variance, alone, out=np.ones_like(alone), where=alone > variance)
-        parts[column] = SeedParts(
-            seeds,
-            np.where(varies, np.maximum(alone, variance * factors) / seeds, 0.0),
-            np.where(varies, [sample.counted_with_rows for sample in samples], 0.0),
-            np.where(varies, prior * share + seeds - 1, np.inf),
-        )
-    return parts
+    priors = {column: _prior(list(by_run.values())) for column, by_run in columns.items()}
+    excess = _excess(columns, priors)
+    return {
+        column: _column_parts(by_run.values(), priors[column], [excess.get(run, 1.0) for run in by_run])
+        for column, by_run in columns.items()
+    }
 
 
-def _priors(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """For each run, the variance that the other runs' seeds let expect of its own, and the degrees of freedom of this prior, both (runs,); 0 without
-    others. Runs differ in the errors of single seeds, which resamples tell. The rest of S², by which some seeds are better on all rows, is pooled."""
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What the seeds of a column's other runs let expect of each run's S², each array (runs,); 0 without others."""
+
+    variance: np.ndarray  # the S² to expect
+    freedom: np.ndarray  # the degrees of freedom of this expectation
+
+
+def _prior(samples: Sequence[Sample]) -> Prior:
+    """The prior of each run: the errors of its single seeds, which resamples tell, and the rest of S², which is pooled."""
     freedom = np.array([(len(sample.by_seed) - 1) * sample.varies for sample in samples], dtype=np.float64)
     errors = np.array([len(sample.by_seed) * sample.counted_with_rows for sample in samples])
     skill = freedom * ([sample.variance for sample in samples] - errors)
@@ -142,7 +123,35 @@ def _priors(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
         variance = np.maximum(0.0, (skill.sum() - skill) / others_freedom) + errors
         prior = 1 / (1 / PRIOR_FREEDOM + 1 / (PRIOR_FREEDOM * others_count) + 1 / others_freedom)
     has_prior = (freedom > 0) & (others_freedom > 0)
-    return np.where(has_prior, variance, 0.0), np.where(has_prior, prior, 0.0)
+    return Prior(np.where(has_prior, variance, 0.0), np.where(has_prior, prior, 0.0))
+
+
+def _excess(columns: Mapping[Column, Mapping[Run, Sample]], priors: Mapping[Column, Prior]) -> dict[Run, float]:
+    """How many times its expected S² each run has, summed over columns, but at least 1. Each column's S² count relative to their median in it."""
+    observed: dict[Run, float] = defaultdict(float)
+    expected: dict[Run, float] = defaultdict(float)
+    for column, by_run in columns.items():
+        scale = float(np.median([sample.variance for sample in by_run.values() if sample.varies] or [0.0])) or 1.0
+        prior = priors[column]
+        for (run, sample), variance, freedom in zip(by_run.items(), prior.variance, prior.freedom, strict=True):
+            if freedom:
+                observed[run] += sample.variance / scale
+                expected[run] += float(variance) / scale
+    return {run: max(1.0, observed[run] / expected[run]) for run in expected if expected[run]}
+
+
+def _column_parts(samples: Collection[Sample], prior: Prior, excess: Sequence[float]) -> SeedParts:
+    """What seeds add to the variance of the runs of one column, with their prior and their excess (`_excess`)."""
+    seeds = np.array([len(sample.by_seed) for sample in samples])
+    varies = np.array([sample.varies for sample in samples])
+    alone = np.array([sample.variance for sample in samples])
+    # The more a run's S² exceeds the others', the less they say about it.
+    share = np.divide(prior.variance, alone, out=np.ones_like(alone), where=alone > prior.variance)
+    return SeedParts(
+        np.where(varies, np.maximum(alone, prior.variance * excess) / seeds, 0.0),
+        np.where(varies, [sample.counted_with_rows for sample in samples], 0.0),
+        np.where(varies, prior.freedom * share + seeds - 1, np.inf),
+    )
 
 
 def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
@@ -185,8 +194,7 @@ def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _p_alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """The p-values of the tests alone, (runs, runs), as `mtl.stats.comparison.compare` computes them, but without their lower bound. `rows` and
-    `spread` are those of `rows_variance`."""
+    """The p-values of the tests alone, (runs, runs), but without their lower bound. `rows` and `spread` are those of `rows_variance`."""
     seeds = np.array([sample.seed_variance for sample in samples])
     not_counted = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
     seeds_spread = seeds**2 / [max(1, len(sample.by_seed) - 1) for sample in samples]
@@ -196,48 +204,3 @@ def _p_alone(samples: Sequence[Sample], difference: np.ndarray, rows: np.ndarray
         freedom = np.where(spread > 0, variance**2 / spread, 1.0)
         p = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
     return np.where(variance > 0, p, 0.0)
-
-
-def with_holm(
-    tests: Mapping[Key, PairTest], tails: Mapping[Key, float], family: np.ndarray | None = None
-) -> dict[Key, PairTest]:
-    """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %. The
-    corrected p is never below that of the test alone. `tails` has the tail of each test that has a p (`ColumnTests.tail`), `family` those
-    of all tests that the correction is for, where these are more."""
-    ordered = np.sort(np.array(list(tails.values())) if family is None else family)
-    corrected = _stepped_down(ordered)
-    holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
-    with_p = {key: replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items() if test.p is not None}
-    return {key: with_p.get(key, test) for key, test in tests.items()}
-
-
-def all_tails(family: Mapping[Column, ColumnTests]) -> np.ndarray:
-    """The tails of every two runs of all columns, (tests,)."""
-    tails = [tests.tail[np.triu_indices(len(tests.tail), 1)] for tests in family.values()]
-    return np.concatenate([*tails, np.empty(0)])
-
-
-def largest_rejected(tails: np.ndarray) -> float:
-    """The largest tail whose verdict holds with Holm's correction for all of these tests; -1 if none does."""
-    ordered = np.sort(tails)
-    rejected = int(np.searchsorted(_stepped_down(ordered), LEVEL))
-    return float(ordered[rejected - 1]) if rejected else -1.0
-
-
-def rank_intervals(family: Mapping[Column, ColumnTests]) -> dict[Column, list[tuple[int, int]]]:
-    """The lowest and the highest rank of each run in each column, 1 for the best, in the order of the tests' runs: 1 plus the number of runs that are
-    better than it, and the number of runs less the number that are worse, with Holm's correction for all columns together (Mogstad, Romano, Shaikh
-    and Wilhelm 2024, "Inference for ranks"). benchmarks/rank_coverage.py measures how often the true ranks lie between."""
-    largest = largest_rejected(all_tails(family))
-    intervals = {}
-    for column, tests in family.items():
-        # Whether the run of the first axis is better than the run of the second axis.
-        better = (tests.difference > 0) & (tests.tail <= largest) & (tests.p < LEVEL)
-        lows, highs = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
-        intervals[column] = list(zip(lows.tolist(), highs.tolist(), strict=True))
-    return intervals
-
-
-def _stepped_down(ordered: np.ndarray) -> np.ndarray:
-    """Holm's correction of p-values in ascending order."""
-    return np.minimum(1.0, np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))

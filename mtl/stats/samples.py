@@ -48,7 +48,7 @@ def reduce_run(run: FinishedRun) -> Reduced:
         counted.append(counted_with_rows({groups.rows: scores}))
         if task.id in run.suite.averaged:
             contributions.append({average_groups.rows: average_scores})
-    divisors = list(run.suite.divisors({task.id for task in run.tasks}).values())
+    divisors = run.suite.divisors({task.id for task in run.tasks}).values()
     counted.append(counted_with_rows(mean_over_tasks(contributions, divisors)) if contributions else np.nan)
     row_sets = [groups.rows for groups in alone], [groups.rows for groups in in_average]
     return Reduced(row_sets, np.stack(means, axis=1), np.array(counted))
@@ -68,7 +68,7 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
         contributions = [{reduced.row_sets[1][number]: reduced.means[1, number]} for number in averaged]
         seeds = range(len(run.summary["seeds"]))
         by_seed = np.array([run.suite.mean({id: samples[id].by_seed[seed] for id in divisors}) for seed in seeds])
-        means = mean_over_tasks(contributions, list(divisors.values()))
+        means = mean_over_tasks(contributions, divisors.values())
         samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]), is_one_system)
     return samples
 
@@ -79,9 +79,8 @@ class SampleCache:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder  # without one, nothing is remembered
-        self._checked: dict[
-            Path, tuple[Path, Reduced | None]
-        ] = {}  # by run folder: its file of the cache, and what that holds
+        # By run folder, its file of the cache, and what that holds.
+        self._checked: dict[Path, tuple[Path, Reduced | None]] = {}
         self._is_warned = False
 
     def check(self, run: FinishedRun) -> None:
@@ -142,8 +141,7 @@ class SampleCache:
 
 
 def content_key(run: FinishedRun) -> str | None:
-    """A hash of all that a run's resamples follow from; None if a file cannot be read. It counts the bytes of the predictions, the gold targets
-    and the record of the scored rows, and how the tasks are scored."""
+    """A hash of all that a run's resamples follow from: files, and how the tasks are scored; None if a file cannot be read."""
     averaged = run.suite.divisors(run.summary["tasks"])
     # Another version of mtl may compute a metric in another way, and one of numpy may draw other rows.
     versions = (FORMAT, VERSION, np.__version__)

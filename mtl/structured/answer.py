@@ -23,7 +23,7 @@ import numpy as np
 from mtl.base.wording import counted
 from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, units_within, window_answer
 from mtl.tasks.kinds.text import escape, unescape
-from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Target, TargetKind
+from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Sizes, Target, TargetKind
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Answer(TargetKind):
     def line_cell(self, line: str) -> str:
         return unescape(line)
 
-    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
         assert sizes is not None
         rows = [np.zeros(size, dtype=np.int64) for size in sizes]
@@ -167,9 +167,7 @@ class Answer(TargetKind):
             row[first : last + 1] = 1
         return np.concatenate(rows)
 
-    def from_estimator(
-        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         """The run of words with the largest sum of log-odds; no answer where the whole passage has higher ones."""
         assert sizes is not None
         if hasattr(estimator, "decision_function"):
@@ -184,7 +182,7 @@ class Answer(TargetKind):
             predicted.append(NONE if none > total else unit_text(text, first + 1, last + 1))
         return np.array(predicted, dtype=object)
 
-    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Codes (rows, 3) of runs at random positions. Their lengths are drawn from those of the training answers; 0 is no answer."""
         assert sizes is not None
         lengths = rng.choice([_length(target) for target in train.tolist()], size=rows)
@@ -192,7 +190,7 @@ class Answer(TargetKind):
         first = 1 + rng.integers(np.maximum(sizes - lengths, 1))
         return np.stack([first, first + lengths - 1, lengths == 0], axis=1).astype(np.float64)
 
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Codes (rows, 3). Each run of at most LONGEST words is equally probable, and so is no answer if training rows have none."""
         assert sizes is not None
         has_none = bool(self.head.answers(train))

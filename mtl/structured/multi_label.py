@@ -15,8 +15,9 @@ import numpy as np
 
 from mtl.data.columns import text
 from mtl.structured.span_f1 import ratio
-from mtl.tasks.metrics import Metric, Parts, accuracy
-from mtl.tasks.target_kind import HeadTargets, Target, TargetKind, is_unknown
+from mtl.tasks.formulas import accuracy
+from mtl.tasks.metrics import Metric, Parts
+from mtl.tasks.target_kind import HeadTargets, Sizes, Target, TargetKind, is_unknown
 from mtl.tasks.task import ScoredRows, Task
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class MultiLabel(TargetKind):
         labels = members(self.task, target)
         return labels if self.task.indices is None else [self.names[self.labels.index(label)] for label in labels]
 
-    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """Whether each row has each label, int64 (rows, labels) of 0 and 1."""
         return indicators(self.task, targets).toarray().astype(np.int64)
 
@@ -214,16 +215,14 @@ class MultiLabel(TargetKind):
 
         return labels_estimator(estimator, len(self.labels))
 
-    def from_estimator(
-        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         return self.head.decode(np.asarray(estimator.predict(features)), [])
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
         """The log-odds of each label."""
         return estimator.decision_function(features).astype(np.float32)
 
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each set of the task's labels is equally probable, whether it occurs or not."""
         return self.head.decode(rng.integers(2, size=(rows, len(self.labels))), [])
 

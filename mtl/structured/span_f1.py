@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from mtl.tasks.metrics import CACHED_PAIRS, Metric, Parts
+from mtl.tasks.formulas import CACHED_PAIRS
+from mtl.tasks.metrics import Metric, Parts
 from mtl.tasks.task import ScoredRows, Task
 
 OUTSIDE = "O"

@@ -17,7 +17,8 @@ from functools import lru_cache, partial
 import numpy as np
 
 from mtl.structured.answer import gold
-from mtl.tasks.metrics import CACHED_PAIRS, Metric, mean_of_rows
+from mtl.tasks.formulas import CACHED_PAIRS, mean_of_rows
+from mtl.tasks.metrics import Metric
 from mtl.tasks.task import ScoredRows, Task
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mtl.structured.span_f1 import OUTSIDE
-from mtl.tasks.target_kind import PAST, ClassesHead, Target, TargetKind
+from mtl.tasks.target_kind import PAST, ClassesHead, Sizes, Target, TargetKind
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -173,28 +173,26 @@ class TokenLabels(TargetKind):
 
     # Constant and random answers, scikit-learn's estimators.
 
-    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """The index of each token's label, int64 (tokens,)."""
         index = {tag: code for code, tag in enumerate(self.labels)}
         return np.array([index[tag] for target in targets for tag in target.split()], dtype=np.int64)
 
-    def from_estimator(
-        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         assert sizes is not None
         return self._rows(estimator.predict(features).astype(np.int64), sizes)
 
-    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
+    def repeat(self, answer: Target, rows: int, sizes: Sizes) -> np.ndarray:
         """The same tag for every token."""
         assert sizes is not None
         return np.array([" ".join([str(answer)] * size) for size in sizes.tolist()], dtype=object)
 
-    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """A random tag for each token, with the same distribution as the tags of the training rows."""
         assert sizes is not None
         return self._rows(rng.choice(self.fit_targets(train, None), size=sizes.sum()), sizes)
 
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each of the task's labels is equally probable for each token, whether it occurs or not."""
         assert sizes is not None
         return self._rows(rng.integers(len(self.labels), size=sizes.sum()), sizes)

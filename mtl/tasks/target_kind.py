@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Target = float | str
+Sizes = np.ndarray | None  # int64 (rows,), the number of inputs, or of units, of each row; None if each row has one
 
 PAST = -1  # in place of a code, or of a unit's step: after the last one of the row
 WHOLE = -2  # in place of a unit's step: the whole text
@@ -199,8 +200,7 @@ class TargetKind(ABC):
         raise ValueError("a text or a number is expected here, not a list")
 
     def gather(self, values: Mapping[str, Any]) -> list[str]:
-        """The list of values that stand in several columns, by column (None: nothing); only kinds with several values in a target. Raises
-        ValueError for values that are no target."""
+        """The list of values that stand in several columns, by column (None: nothing). Raises ValueError for values that are no target."""
         raise ValueError(f"a target of kind {self.task.kind} stands in one column")
 
     def join_text(self, tokens: Sequence[str]) -> str:
@@ -245,7 +245,7 @@ class TargetKind(ABC):
 
     # Constant and random answers, scikit-learn's estimators, strata.
 
-    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """The targets (inputs,) that a scikit-learn estimator is trained on."""
         return targets
 
@@ -253,9 +253,7 @@ class TargetKind(ABC):
         """What is trained in place of a scikit-learn estimator that has not been trained."""
         return estimator
 
-    def from_estimator(
-        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         """The targets (rows,) that a trained scikit-learn estimator predicts. `texts`: as in `HeadTargets`."""
         return np.asarray(estimator.predict(features), dtype=self.dtype)
 
@@ -266,16 +264,15 @@ class TargetKind(ABC):
         outputs[:, codes] = np.log(np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY))
         return outputs
 
-    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
+    def repeat(self, answer: Target, rows: int, sizes: Sizes) -> np.ndarray:
         """The same answer for every row: targets (rows,)."""
         return np.full(rows, answer, dtype=self.dtype)
 
-    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Random targets (rows,) with the same distribution as the targets of the training rows; or what they have in common with any text,
-        as codes (rows, codes), which `HeadTargets.decode` turns into targets."""
+    def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Random targets (rows,), distributed as those of the training rows, or codes (rows, codes), which `HeadTargets.decode` makes targets."""
         return rng.choice(train, size=rows)
 
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,), or codes as in `draw`. Each answer that occurs in the training rows is equally probable."""
         answers = np.array(sorted(set(train.tolist())), dtype=self.dtype)
         return rng.choice(answers, size=rows)

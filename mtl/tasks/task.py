@@ -141,17 +141,14 @@ class Task:
     kind: str = ""  # the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage),
     # `token_labels` (a label for each token) or `multi_label` (several labels). The first three follow from the next keys; the others need it
     text: list[str] = field(kw_only=True)  # the text columns: one, or two for a pair; for a choice one or none (`[]`),
-    # beside the candidates; more only with `level: word`, as three for an analogy. A column that holds lists of tokens, for kind token_labels, as in
-    # `tokens[]`
+    # beside the candidates; more only with `level: word`, as three for an analogy. A column of lists, for kind token_labels, is as in `tokens[]`
     level: Literal["text", "word"] = "text"  # `text` (default), or `word`: the texts are single words or expressions.
     # Only the method `word_vectors` supports such a task
     candidates: list[str] | None = None  # of kind choice: the candidates' columns, or one of lists, as in `options[]`
     indices: list[str] | None = None  # of kind choice: what stands in the target column for the first candidate, the
-    # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 and so on. Of kind token_labels and multi_label: what stands there for
-    # each label; default: the label itself
+    # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 … Of kind token_labels and multi_label: what stands for each label
     spans: dict[str, list[str]] | None = None  # spans of a text: for each text column, the columns of its spans. A span
-    # in two columns is `start1 + end1`, or, with the place of its words and the words, `place[words from 0] + words` or
-    # `place[characters from 0] + words`
+    # in two columns is `start1 + end1`, or, with its words and their place, `place[words from 0] + words` or `place[characters from 0] + words`
     header: list[str] | None = None  # the columns of files without a header line, as in
     # `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose first line names none of these columns, and for the form
     # `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
@@ -177,12 +174,12 @@ class Task:
     answered_by: str | None = None  # for a task without training examples: the id of the task whose head predicts it.
     # `labels` and `range` are then that task's
     scored: Literal["dev", "test", "dev_or_test", "none"] | None = None  # the split that is scored: `dev` (default) or
-    # `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test; or `none`, for a task that another one's head predicts
-    # and whose labels nobody has: its test examples are only predicted
+    # `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test; or `none`, if another task's head predicts it
+    # and nobody has its labels: its test examples are only predicted
     files: dict[str, str | None] = field(default_factory=dict)  # file names of this task: `train`, `dev`, `test`.
     # `null`: there is no such file. A name may end in the part of the file that is meant: `data.json#train`, a key of its object;
-    # `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name with other numbers. `text.txt + label.txt` are
-    # two files whose lines belong together
+    # `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name with other numbers. The lines of two files
+    # belong together in `text.txt + label.txt`
     rows: dict[str, int] = field(default_factory=dict)  # the published number of examples, as in
     # `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced
     license: str | None = None  # of the data, for model cards of exports

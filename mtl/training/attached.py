@@ -32,8 +32,7 @@ _objects: ContextVar[dict[str, list[Any]]] = ContextVar("_objects")
 
 @contextmanager
 def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Let trainings within the block use the loggers and callbacks that are objects in these settings, by dotted key. Yields the settings with the
-    names of classes in place of objects, and the keys of those that hold objects."""
+    """Let trainings within the block use the objects in these settings, by dotted key. Yields the settings with names of classes, and the keys."""
     named, by_key = dict(settings), {}
     for key in sorted({LOGGER, CALLBACKS} & settings.keys()):
         values = settings[key] if isinstance(settings[key], list) else [settings[key]]
@@ -85,9 +84,8 @@ def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
 def stage_loggers(
     config: TrainerConfig, folder: Path, seed: int, epoch: int, settings: Mapping[str, Any]
 ) -> Iterator[list[Logger]]:
-    """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log. `folder` is RUN/seed-SEED/STAGE. CSV
-    files and TensorBoard's are in it, those of W&B and MLflow where these packages put them. `epoch` is the first one that is trained: more than 0 if
-    the stage continues. `settings` are those of the run, by dotted key, which W&B and MLflow show."""
+    """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log. CSV files and TensorBoard's are in
+    `folder`, RUN/seed-SEED/STAGE. `epoch` is the first one that is trained. `settings` are those of the run, by dotted key, which services show."""
     objects = _objects.get({})
     if LOGGER in objects or ":" in config.logger:
         yield [_instance(value, Logger, LOGGER) for value in objects.get(LOGGER, [config.logger])]
@@ -134,8 +132,7 @@ def _service_logger(service: str, name: str, run: str, stage: str, settings: Map
 
 
 def _instance(value: Any, kind: Any, key: str) -> Any:
-    """An object of this kind with the state that a training begins with, or a new one of the class that is named as in "package.module:Class". Raises
-    InputError, which names the setting `key`, for anything else."""
+    """An object of this kind, in its state before trainings, or a new one of the class that is named. Raises InputError for anything else."""
     problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
     try:
         if isinstance(value, kind):

@@ -28,8 +28,7 @@ LEAST_POOLS = 8  # in a pass over the rows: fewer would make nearly the same bat
 
 
 class BatchDataset(Dataset[Batch]):
-    """Makes a batch from a task and the numbers of its rows. The splits are by task id, with codes as targets (`mtl.tasks.target_kind`). The texts
-    are either sequences for an encoder, or vectors, (texts, dim)."""
+    """Makes a batch from a task and the numbers of its rows. Splits have codes as targets. Texts are sequences, or vectors (texts, dim)."""
 
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
@@ -76,8 +75,7 @@ class BatchDataset(Dataset[Batch]):
 class Schedule:
     """The task and the rows of each training step. A step draws one task, with probability proportional to its number of training rows to the power
     of `sampling` (1: jiant's; 0: all tasks equally often), and takes its next batch. Rows are shuffled again after each pass over them. By task id,
-    `lengths` has the length of each training row in tokens, int64 (rows,), and `batch_sizes` is in rows. A batch has rows of similar length, drawn
-    from the rows of `pool` batches; 1: rows are shuffled freely."""
+    `lengths` has the length of each training row in tokens, int64 (rows,); `batch_sizes` is in rows; `pool` is as in `pooled_batches`."""
 
     def __init__(
         self,
@@ -127,8 +125,7 @@ def pool_size(batches: int) -> int:
 
 
 def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
-    """Every row once, in batches of `size` rows of similar length, in random order. The batch that is made last may have fewer. Lengths are int64
-    (rows,); `pool` is the number of batches that are cut from one pool of rows."""
+    """Every row once, in batches of `size` rows of similar length, in random order; `pool` batches come from one pool. Lengths are int64 (rows,)."""
     batches = []
     order = rng.permutation(len(lengths))
     for start in range(0, len(order), pool * size):
@@ -165,11 +162,9 @@ def pass_batches(split: Split, batch_size: int) -> int:
     return math.ceil(len(split) / batch_rows(split, batch_size))
 
 
-def predict_rows(
-    network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device
-) -> np.ndarray:
+def predict_rows(network: TaskNetwork, data: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
     """The codes that a network without dropout predicts, float64 (rows,) or (rows, codes). `order` has every row of one task once, batch by batch."""
-    parts = [(batch.rows, network.predict(batch, outputs)) for batch, outputs in _run(network, batches, order, device)]
+    parts = [(batch.rows, network.predict(batch, outputs)) for batch, outputs in _run(network, data, order, device)]
     return codes_in_order(parts)
 
 

@@ -6,8 +6,8 @@ from typing import Any, NotRequired, TypedDict
 
 from torch import Tensor, nn
 
+from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError
-from mtl.base.untrusted import read_checkpoint
 
 # The file of the weights that a stage saves: those of its best validation, or of its last one.
 WEIGHTS = {"best": "best.ckpt", "last": "final.ckpt"}

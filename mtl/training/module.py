@@ -19,8 +19,7 @@ from mtl.training.trainer import ValidatedModule
 
 
 class TaskScore(torchmetrics.Metric):
-    """A task's metric × 100 over its whole dev split, collected batch by batch and computed by `mtl.tasks.metrics`. `answers` and `texts` are those
-    of `mtl.tasks.target_kind.HeadTargets`."""
+    """A task's metric × 100 over its whole dev split, collected batch by batch. `answers` and `texts` are those of `HeadTargets`."""
 
     full_state_update = False
 
@@ -50,8 +49,7 @@ class TaskScore(torchmetrics.Metric):
 
 class MultitaskModule(ValidatedModule):
     """Trains a network on batches of one task each (KLEJ, section 4.1). It logs `dev/{task}`, a task's metric × 100 over its dev split, and
-    `dev/average`, their plain mean. A row of its curve has the step, seconds, the train loss (none before the first step) and the dev scores. More
-    `parts` of a batch take less memory and, without dropout, give the same step up to rounding."""
+    `dev/average`, their plain mean. More `parts` of a batch take less memory and, without dropout, give the same step up to rounding."""
 
     def __init__(
         self, network: TaskNetwork, scores: Mapping[str, TaskScore], optimization: Optimization, parts: int = 1

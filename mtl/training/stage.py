@@ -6,7 +6,6 @@ and each epoch ends with a checkpoint. So a stage that resumes from its last che
 import logging
 import os
 import shutil
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,17 +14,18 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import Callback, EarlyStopping
+from pytorch_lightning.callbacks import Callback
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch.utils.data import DataLoader
 
-from mtl.base.clock import format_duration
 from mtl.base.device import device_of
-from mtl.base.display import Detail, Scored, show
+from mtl.base.display import show
 from mtl.base.errors import DivergedError, InputError
-from mtl.base.files import write_checkpoint, write_json
+from mtl.base.events import Detail, Scored
+from mtl.base.files import write_json
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import TrainerConfig
+from mtl.base.wording import format_duration
 from mtl.model.network import Batch
 from mtl.tasks.metrics import TIE
 from mtl.tasks.scale import PERCENT, Scale
@@ -33,9 +33,8 @@ from mtl.training.attached import stage_loggers, user_callbacks
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
+from mtl.training.stage_callbacks import MONITOR, BestWeights, LastWeights, Patience, SeedEachEpoch
 from mtl.training.trainer import read_state, train
-
-MONITOR = "dev/average"
 
 logger = logging.getLogger("mtl")
 
@@ -61,9 +60,8 @@ class Stage:
     start: str = "before training"  # when the validation before the first step takes place, for messages
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
-    settings: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # those of the run, by dotted key, for loggers that show them
+    # The settings of the run, by dotted key, for loggers that show them.
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def weights(self) -> Path:
@@ -124,6 +122,15 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
 
 
+def _progress_of(resume: Path, module: MultitaskModule, stage: Stage) -> tuple[int, int]:
+    """The numbers of epochs and of steps after which the state was saved. Raises InputError if it is damaged, or of another model or training."""
+    state = read_state(resume, module)
+    epochs = int(state["epoch"]) + 1
+    if epochs > stage.epochs or not all({"step", "seconds", MONITOR} <= set(row) for row in state["curve"]):
+        raise InputError("is the state of another training; delete it", path=resume)
+    return epochs, int(state["global_step"])
+
+
 @contextmanager
 def deterministic() -> Iterator[None]:
     """Within the block, torch computes deterministically. Afterwards it is as before: a user may call it in a notebook."""
@@ -142,7 +149,7 @@ def deterministic() -> Iterator[None]:
         memory.fill_uninitialized_memory = was_filled
 
 
-def _outcome(module: MultitaskModule, stage: Stage, saving: "BestWeights") -> str:
+def _outcome(module: MultitaskModule, stage: Stage, saving: BestWeights) -> str:
     """A line on a stage that has ended."""
     assert saving.score is not None
     first, last = module.curve[0], module.curve[-1]
@@ -167,18 +174,6 @@ class _StageData(pl.LightningDataModule):
         return self.stage.dev
 
 
-class SeedEachEpoch(Callback):
-    """Makes dropout depend on the seed, the stage and the epoch, not on what ran before."""
-
-    def __init__(self, seed: int, stage: str) -> None:
-        self.key = f"{seed} {stage}"
-
-    def on_train_batch_start(self, trainer: pl.Trainer, module: Any, batch: Batch, batch_idx: int) -> None:
-        # Not at the epoch's start: Lightning does not call that hook in the first epoch after resuming.
-        if batch_idx == 0:
-            torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}".encode()))
-
-
 class StageProgress(Callback):
     """Shows how far a stage is, and the scores of each validation."""
 
@@ -198,64 +193,3 @@ class StageProgress(Callback):
         average = scores.pop("average")
         self.average = f"average {average}, "
         show(Scored(self.stage.seed, scores, average if len(scores) > 1 else ""))
-
-
-class BestWeights(Callback):
-    """Saves the weights of the validation with the best average; among equal averages, the first one. `trained_only` is as in `Stage`."""
-
-    def __init__(self, path: Path, trained_only: bool) -> None:
-        self.path, self.trained_only = path, trained_only
-        self.score: float | None = None  # the average × 100 of the validation whose weights were saved
-
-    def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        self.on_train_epoch_end(trainer, module)
-
-    def on_train_epoch_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        average = float(trainer.callback_metrics[MONITOR])
-        if self.keeps(average):
-            self.score = average
-            assert isinstance(module, MultitaskModule)
-            state = module.network.state_dict()
-            if self.trained_only:
-                fixed = {name for name, parameter in module.network.named_parameters() if not parameter.requires_grad}
-                state = {name: value for name, value in state.items() if name not in fixed}
-            write_checkpoint(self.path, {"state_dict": state, "epoch": trainer.current_epoch, "average": average})
-
-    def keeps(self, average: float) -> bool:
-        """Whether the weights of a validation with this average replace the saved ones."""
-        return self.score is None or average > self.score + TIE
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"score": self.score}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.score = state["score"]
-
-
-class LastWeights(BestWeights):
-    """Saves the weights of the last validation, for any average."""
-
-    def keeps(self, average: float) -> bool:
-        return True
-
-
-class Patience(EarlyStopping):
-    """Early stopping that starts from the score of the validation before the first step, if there is one. A stage that is killed when its patience is
-    already used up does not train on when it resumes."""
-
-    def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        self.best_score = trainer.callback_metrics[MONITOR]
-
-    def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        if self.wait_count >= self.patience:
-            trainer.should_stop = True
-
-
-def _progress_of(resume: Path, module: MultitaskModule, stage: Stage) -> tuple[int, int]:
-    """The numbers of epochs and of steps after which the state was saved. Raises InputError for a damaged file, and for the state of another model
-    or training."""
-    state = read_state(resume, module)
-    epochs = int(state["epoch"]) + 1
-    if epochs > stage.epochs or not all({"step", "seconds", MONITOR} <= set(row) for row in state["curve"]):
-        raise InputError("is the state of another training; delete it", path=resume)
-    return epochs, int(state["global_step"])

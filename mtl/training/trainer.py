@@ -18,9 +18,10 @@ from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Callback, Checkpoint
 from torch import Tensor
 
+from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import DivergedError, InputError, resource_problem
 from mtl.base.files import naming, write_checkpoint
-from mtl.base.untrusted import Count, read_checkpoint
+from mtl.base.untrusted import Count
 from mtl.training.checkpoints import are_weights_of
 
 REMEDY = "; delete it"
@@ -47,13 +48,11 @@ class ValidatedModule(pl.LightningModule):
     def __init__(self) -> None:
         super().__init__()
         self.curve: list[dict[str, float]] = []  # a row for each validation
-        self.losses: list[
-            tuple[str, Tensor]
-        ] = []  # for each step since the last validation, what was trained, and the loss
+        # For each step since the last validation, what was trained, and the loss.
+        self.losses: list[tuple[str, Tensor]] = []
         self.mean_loss = math.nan  # between the last two validations
-        self._begun: float | None = (
-            None  # when training would have begun without interruptions, in seconds of `time.monotonic`
-        )
+        # When training would have begun without interruptions, in seconds of `time.monotonic`.
+        self._begun: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -148,11 +147,10 @@ def read_state(resume: Path, module: pl.LightningModule) -> State:
 
 
 class TrainingBegun(Callback):
-    """Knows whether training has begun: the state of an interrupted one has then been read. Leaves SIGTERM to the program: Lightning's handler would
-    let the training end as if it had been finished."""
+    """Knows whether training has begun, and leaves SIGTERM to the program: Lightning's handler would let the training end as if it were finished."""
 
     def __init__(self) -> None:
-        self.value = False  # whether training has begun
+        self.value = False  # whether training has begun: the state of an interrupted one has then been read
         self.handler = signal.getsignal(signal.SIGTERM)
 
     def on_sanity_check_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
@@ -191,8 +189,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Within the block, silence Lightning's messages about the hardware and about loaders without workers, as both are intended here, and the
-    traceback of an OSError in the thread that writes TensorBoard's log: the next call of the logger raises it."""
+    """Within the block, silence Lightning on hardware and on loaders without workers, and an OSError in TensorBoard's thread: it is raised later."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

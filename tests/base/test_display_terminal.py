@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 from fake_terminal import Clock, FakeTerminal, run_in_pty
 
-from mtl.base.display import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored, Terminal
+from mtl.base.display import Terminal
+from mtl.base.events import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored
 from mtl.base.terminal import Screen
 
 
@@ -128,7 +129,8 @@ def test_remarks_appear_once_details_not(
 CODE = """
 import logging, sys, time
 from mtl.base.terminal import standard_streams
-from mtl.base.display import RunBegun, Scored, log_to_standard_error, logger, show, shown_run
+from mtl.base.display import log_to_standard_error, logger, show, shown_run
+from mtl.base.events import RunBegun, Scored
 from mtl.base.progress import Progress
 logging.getLogger("mtl").setLevel(logging.INFO)
 try:

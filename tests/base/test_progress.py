@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from fake_terminal import Clock
 
-from mtl.base.display import Detail, Lines, Remark, RunBegun, show, shown_run
+from mtl.base.display import Lines, show, shown_run
+from mtl.base.events import Detail, Remark, RunBegun
 from mtl.base.progress import Progress, hidden_progress, progress
 
 

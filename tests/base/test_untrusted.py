@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from input_errors import raises_input_error, refused
 
-from mtl.base.untrusted import inside, is_inside, is_web_address, open_lines
+from mtl.base.untrusted import inside, is_inside, is_web_address
+from mtl.base.untrusted_lines import open_lines
 from mtl.base.untrusted_yaml import read_yaml
 
 

@@ -24,7 +24,8 @@ from mtl.reports.rows import Row
 from mtl.reports.tables import render_csv
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import PairTest
-from mtl.stats.families import all_tails, family_tests
+from mtl.stats.families import family_tests
+from mtl.stats.holm import all_tails
 from mtl.tasks.suite import AVERAGE, load_suite
 
 

@@ -27,7 +27,8 @@ def of_means(right: np.ndarray, rows: RowGroups) -> Sample:
 def average(tasks: Sequence[Scores]) -> Sample:
     """The sample of the mean over tasks."""
     return sample(
-        np.mean([by_seed for by_seed, _ in tasks], axis=0), mean_over_tasks([resampled for _, resampled in tasks])
+        np.mean([by_seed for by_seed, _ in tasks], axis=0),
+        mean_over_tasks([resampled for _, resampled in tasks], [len(tasks)] * len(tasks)),
     )
 
 

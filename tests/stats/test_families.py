@@ -11,16 +11,8 @@ from scipy import stats
 from scipy.linalg import hadamard
 
 from mtl.stats.comparison import PairTest, Sample, compare
-from mtl.stats.families import (
-    PRIOR_FREEDOM,
-    Variance,
-    all_tails,
-    family_tests,
-    largest_rejected,
-    rank_intervals,
-    seed_parts,
-    with_holm,
-)
+from mtl.stats.families import PRIOR_FREEDOM, Variance, family_tests, seed_parts
+from mtl.stats.holm import all_tails, largest_rejected, rank_intervals, with_holm
 from mtl.stats.resampling import RowSet
 
 ROWS, OTHERS = RowSet("rows", 400), RowSet("others", 30)
@@ -120,7 +112,7 @@ def test_holm_against_its_definition() -> None:
     p_values = [0.01, 0.04, None, 0.03, 0.005, 0.6]
     family = {place: PairTest(1.0, 0.0, 0.0, p) for place, p in enumerate(p_values)}
     tails = {place: p for place, p in enumerate(p_values) if p is not None}
-    corrected = with_holm(family, tails)
+    corrected = with_holm(family, tails, np.array(list(tails.values())))
     assert [found.p_holm for found in corrected.values()] == pytest.approx([0.04, 0.09, None, 0.09, 0.025, 0.6])
     verdicts = [corrected[place].verdict_holm for place in (0, 1, 2, 4)]
     assert verdicts == ["better", "undecided", "too few seeds", "better"]
@@ -130,11 +122,11 @@ def test_holm_against_its_definition() -> None:
     # Of a larger family, some tests are shown.
     whole = {**family, **{place: PairTest(1.0, 0.0, 0.0, 1.0) for place in range(6, 9)}}
     more = {6: 0.001, 7: 0.04, 8: 1.0}
-    expected = [found.p_holm for found in with_holm(whole, {**tails, **more}).values()][:6]
     every = np.array([*tails.values(), *more.values()])
+    expected = [found.p_holm for found in with_holm(whole, {**tails, **more}, every).values()][:6]
     assert [found.p_holm for found in with_holm(family, tails, every).values()] == expected
     # No verdict holds that is none alone.
-    corrected = with_holm({0: PairTest(1.0, -0.1, 2.1, 0.07)}, {0: 0.01})[0]
+    corrected = with_holm({0: PairTest(1.0, -0.1, 2.1, 0.07)}, {0: 0.01}, np.array([0.01]))[0]
     assert corrected.p_holm == 0.07 and not corrected.holds
 
 
@@ -264,7 +256,8 @@ def test_ranks_are_those_of_the_tests_of_every_pair_in_all_columns() -> None:
         for pair in combinations(runs, 2)
     }
     family = family_tests(columns)
-    corrected = with_holm(tests, {(column, pair): family[column].tail[pair] for column, pair in tests})
+    tails = {(column, pair): family[column].tail[pair] for column, pair in tests}
+    corrected = with_holm(tests, tails, np.array(list(tails.values())))
     assert 0 < sum(test.holds for test in corrected.values()) < len(corrected)
     for column, intervals in ranks(columns).items():
         for run, interval in intervals.items():

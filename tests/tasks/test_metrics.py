@@ -16,7 +16,7 @@ from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 import mtl.tasks.metrics
-from mtl.tasks import metrics as rouge
+from mtl.tasks import formulas as rouge
 from mtl.tasks.metrics import METRICS, is_metric, lowest_score, metric_named, score, weighted_scores
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import ScoredRows, Task

@@ -69,7 +69,7 @@ def add_training(commands: Commands) -> None:
 def run_and_print(job: "Job", command: str) -> None:
     """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
     from mtl.api.making import run_job
-    from mtl.base.clock import format_duration
+    from mtl.base.wording import format_duration
 
     start = time.monotonic()
     config, folder = job.config, job.folder

@@ -22,8 +22,7 @@ def shipped(folder: str) -> Path:
 
 
 def find_yaml(kind: str, name: str, folder: Path) -> Path:
-    """The YAML file with a name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`. Raises InputError, which
-    names the key `kind`, if there is none."""
+    """The YAML file with a name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`. Raises InputError."""
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():

@@ -1,4 +1,5 @@
-"""The configuration of a run, as typed values. configs/baseline.yaml has each key with its default and what it means."""
+"""The configuration of a run, as typed values. configs/baseline.yaml has each key with its default and what it means; a default here is for runs
+that were saved before there was the key. `mtl.base.typed.typed` makes a section, and calls its `check` for values that do not go together."""
 
 import math
 from collections.abc import Mapping

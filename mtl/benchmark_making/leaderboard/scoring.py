@@ -100,7 +100,7 @@ def score_submission(folder: Path, system: Entrant, suite: Suite, split: str, ta
     if averaged and set(averaged) <= set(samples):
         mean = suite.mean({id: float(sample.by_seed[0]) for id, sample in samples.items()})
         resampled = [tasks[id].resampled_for_average(predicted[id], samples[id]) for id in averaged]
-        means = mean_over_tasks(resampled, list(suite.divisors(averaged).values()))
+        means = mean_over_tasks(resampled, suite.divisors(averaged).values())
         samples[AVERAGE] = Sample(np.array([mean]), means, counted_with_rows=0.0, is_one_system=True)
     answers = repr([(id, predictions.tolist()) for id, predictions in predicted.items()])
     digest = hashlib.sha256(answers.encode()).hexdigest()

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from mtl.base.clock import format_duration
 from mtl.base.locks import running_holder
 from mtl.base.untrusted import read_json
+from mtl.base.wording import format_duration
 from mtl.jobs.job import Job
 from mtl.runs.folder import TRAINING, pretrain_folder
 from mtl.runs.records import SeedScores

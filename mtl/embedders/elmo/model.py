@@ -14,9 +14,10 @@ from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.base.untrusted import UNPACKED_RATIO, open_regular
+from mtl.base.untrusted import open_regular
+from mtl.base.untrusted_lines import UNPACKED_RATIO
 from mtl.embedders.elmo.options import Options, read_options
-from mtl.model.lstm import Step, packed_steps
+from mtl.model.packing import Step, packed_steps
 
 WORDS, TOKENS = 1024, 4096  # distinct words, and tokens, that are computed at once
 

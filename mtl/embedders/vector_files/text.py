@@ -15,7 +15,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.base.untrusted import OpenLines, open_lines
+from mtl.base.untrusted_lines import OpenLines, open_lines
 from mtl.embedders.vector_files.word_index import Arrays, WordIndex, first_vectors
 
 LARGEST_DIM = 2**16  # numbers of a vector

@@ -8,7 +8,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from mtl.base.display import Advanced, Detail, Ended, Event, Scored, show
+from mtl.base.display import show
+from mtl.base.events import Advanced, Detail, Ended, Event, Scored
 
 MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such character
 

@@ -9,10 +9,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC, LinearSVR
 
+from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import FloorConfig
-from mtl.base.untrusted import read_checkpoint
 from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, new_features, weight_count
 from mtl.methods.floors.features import VECTORIZERS, Document, RowFeatures, finite_numbers
 from mtl.tasks.targets import target_kind

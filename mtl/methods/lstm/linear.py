@@ -18,12 +18,13 @@ import scipy
 import sklearn
 import torch
 
+from mtl.base.arrays import read_checkpoint
 from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import Config, FloorConfig
-from mtl.base.untrusted import read_checkpoint, read_json
+from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset
 from mtl.data.text import TokenizedTexts, moses_version

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
+from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError, shortened
 from mtl.base.interface import foreign
-from mtl.base.untrusted import read_checkpoint
 from mtl.data.examples import Row, make_example
 from mtl.methods.given_rows import as_rows
 from mtl.methods.heads import load_heads

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from mtl.base.device import device_of
-from mtl.base.display import Remark, show
+from mtl.base.display import show
+from mtl.base.events import Remark
 from mtl.base.files import check_space, reserve
 from mtl.base.settings.schema import Config, TrainerConfig
 from mtl.base.wording import format_bytes

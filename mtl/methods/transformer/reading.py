@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mtl.base.arrays import without_advice
 from mtl.base.errors import InputError
-from mtl.base.untrusted import without_advice
 from mtl.methods.transformer.model_files import AGAIN
 
 NOT_THERE = (

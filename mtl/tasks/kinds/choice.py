@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.tasks.target_kind import LEAST_PROBABILITY, HeadTargets, Target, TargetKind, log_mean
+from mtl.tasks.target_kind import LEAST_PROBABILITY, HeadTargets, Sizes, Target, TargetKind, log_mean
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -101,15 +101,13 @@ class Choice(TargetKind):
         """The first candidate that is not gold."""
         return 1.0 if gold == 0 and candidates != 1 else 0.0
 
-    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """1 for a row's right candidate, 0 for its others."""
         assert sizes is not None
         index_in_row = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return (index_in_row == np.repeat(targets, sizes)).astype(np.int64)
 
-    def from_estimator(
-        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         """The candidate with the estimator's highest score; among equals, the first one."""
         assert sizes is not None
         if hasattr(estimator, "decision_function"):
@@ -124,17 +122,17 @@ class Choice(TargetKind):
         wrong, right = np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY).T
         return np.log(right / wrong).astype(np.float32)[:, None]
 
-    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
+    def repeat(self, answer: Target, rows: int, sizes: Sizes) -> np.ndarray:
         """The candidate with this index; the last candidate in a row that has fewer."""
         assert sizes is not None
         return np.minimum(super().repeat(answer, rows, sizes), sizes - 1)
 
-    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each candidate of a row is equally probable."""
         assert sizes is not None
         return rng.integers(sizes).astype(np.float64)
 
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         return self.draw(train, sizes, rows, rng)
 
     def commonest(self, train: np.ndarray) -> Target:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.tasks.target_kind import ClassesHead, Target, TargetKind
+from mtl.tasks.target_kind import ClassesHead, Sizes, Target, TargetKind
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -89,10 +89,10 @@ class Labels(TargetKind):
         """The first label that is not gold."""
         return 1.0 if gold == 0 else 0.0
 
-    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         return targets.astype(np.int64)
 
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each of the task's labels is equally probable, whether it occurs or not."""
         return rng.integers(len(self.labels), size=rows).astype(np.float64)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.tasks.target_kind import HeadTargets, Target, TargetKind
+from mtl.tasks.target_kind import HeadTargets, Sizes, Target, TargetKind
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ class Number(TargetKind):
         low, high = self.task.bounds
         return high if gold is not None and high - float(gold) > float(gold) - low else low
 
-    def from_estimator(
-        self, estimator: Any, features: Any, sizes: np.ndarray | None, texts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
@@ -112,7 +110,7 @@ class Number(TargetKind):
         numbers = np.asarray(estimator.predict(features), dtype=np.float64)
         return ((numbers - low) / (high - low)).astype(np.float32)[:, None]
 
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each number between the smallest and the largest of the training rows is equally probable."""
         return rng.uniform(train.min(), train.max(), size=rows)
 

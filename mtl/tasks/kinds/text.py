@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mtl.tasks.target_kind import ClassesHead, Target, TargetKind
+from mtl.tasks.target_kind import ClassesHead, Sizes, Target, TargetKind
 
 ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 CHARACTERS = {escape: character for character, escape in ESCAPES.items()}
@@ -84,7 +84,7 @@ class Word(TargetKind):
             raise ValueError(f"target {cell!r} {problem}")
         return cell
 
-    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         return targets.astype(str)
 
 

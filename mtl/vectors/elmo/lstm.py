@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from mtl.embedders.elmo.model import ProjectedLSTM, run_layer
 from mtl.embedders.elmo.options import Options
-from mtl.model.lstm import Steps, packed_steps
+from mtl.model.packing import Steps, packed_steps
 
 
 class TrainedLSTM(ProjectedLSTM):

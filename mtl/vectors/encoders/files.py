@@ -11,7 +11,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
-from mtl.base.untrusted import LINE_LIMIT, OpenLines, open_lines
+from mtl.base.untrusted_lines import LINE_LIMIT, OpenLines, open_lines
 from mtl.data.blocks import BLOCK
 from mtl.data.files import split_lines
 from mtl.vectors.encoders.encoder import SentenceEncoder

@@ -16,7 +16,8 @@ from mteb.abstasks import AbsTask
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
-from mtl.base.untrusted import inside, is_inside, open_lines, read_bytes
+from mtl.base.untrusted import inside, is_inside, read_bytes
+from mtl.base.untrusted_lines import open_lines
 from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.files import decode
 from mtl.data.json_rows import parse_row

@@ -15,9 +15,9 @@ from mteb.abstasks import AbsTask, AbsTaskRetrieval
 from mteb.models.model_meta import ModelMeta
 from mteb.results import TaskResult
 
-from mtl.base.clock import format_duration
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json, write_text
+from mtl.base.wording import format_duration
 from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.data import MtebRows, cache_of, find_rows, fresh_task, load_rows, unreadable

@@ -5,8 +5,7 @@ from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
-from mtl.base.clock import format_duration
-from mtl.base.wording import MISSING, escaped, format_bytes, markdown_table
+from mtl.base.wording import MISSING, escaped, format_bytes, format_duration, markdown_table
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, Record

@@ -18,8 +18,9 @@ from processes import CONTEXT, interrupted, start, wait_for
 from small_suite import small_settings
 
 from mtl.api.cli import main
-from mtl.base.display import Advanced, Detail, Ended, Event, Remark, Scored, set_display, show
+from mtl.base.display import set_display, show
 from mtl.base.errors import DivergedError, InputError, UserError
+from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
 from mtl.base.locks import LOST
 from mtl.base.progress import Progress
 from mtl.jobs.baseline import run_baseline

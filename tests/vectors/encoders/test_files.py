@@ -8,7 +8,7 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
-from mtl.base.untrusted import LINE_LIMIT
+from mtl.base.untrusted_lines import LINE_LIMIT
 from mtl.data.files import read_lines
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.encoders.files import encode_file

@@ -1,0 +1,91 @@
+"""Packed sequences: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on."""
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+WIDTH_MULTIPLE = 16  # each step's columns are padded to it: matrix products of other widths take up to twice as long
+
+Rearrange = Callable[[Tensor], Tensor]
+
+
+class Step(NamedTuple):
+    """One step of a packed batch, as a direction processes it."""
+
+    rows: slice  # its packed rows: the columns of feature-major matrices
+    before: slice  # in the step that the direction processes before it, the rows of the sequences that continue
+    carried: int  # how many sequences continue: the first ones of this step
+    sequences: int  # its rows without padding
+
+
+Steps = list[Step]  # in the order in which a direction processes them
+
+
+def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
+    """The steps for one direction; `sizes` says how many sequences have each step, descending. In a step, sequences that begin there come after those
+    that continue: the backward direction has such steps at the last token of each shorter sequence. Padding fills a step to a `multiple` of rows."""
+    starts = list(accumulate((-(-size // multiple) * multiple for size in sizes), initial=0))
+    numbers = range(len(sizes))
+    steps: Steps = []
+    for number in reversed(numbers) if reverse else numbers:
+        rows = slice(starts[number], starts[number + 1])
+        last = steps[-1].rows if steps else slice(0, 0)
+        carried = min(rows.stop - rows.start, last.stop - last.start)
+        steps.append(Step(rows, slice(last.start, last.start + carried), carried, sizes[number]))
+    return steps
+
+
+class Packing:
+    """Which packed column holds which step of which sequence. A step's columns are its sequences, the longest first, then 0 to 15 for padding."""
+
+    def __init__(self, lengths: Tensor, time: int) -> None:
+        """The lengths are int64 (batch,), at least 1; the padded batch has `time` steps."""
+        order = torch.argsort(lengths, descending=True, stable=True).numpy()
+        sizes = len(order) - np.searchsorted(np.sort(lengths.numpy()), np.arange(int(lengths.max())), side="right")
+        widths = -(-sizes // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
+        steps = np.repeat(np.arange(len(sizes)), widths)
+        ranks = np.arange(len(steps)) - np.repeat(np.cumsum(widths) - widths, widths)
+        real = ranks < np.repeat(sizes, widths)
+        # Padding columns repeat the longest sequence, which has every step.
+        indices = order[np.where(real, ranks, 0)] * time + steps
+        self.sizes: list[int] = sizes.tolist()  # the number of sequences of each step, descending
+        self.shape = (len(order), time)
+        self.indices = torch.from_numpy(indices)  # of each column, in the flattened padded batch
+        self.real_columns = torch.from_numpy(np.flatnonzero(real))
+        self.real_indices = self.indices[self.real_columns]
+
+    def pack(self, values: Tensor) -> Tensor:
+        """A padded batch (batch, time, dim) -> one row per packed column (columns, dim)."""
+        return _Rearranged.apply(values, self.gather, self.scatter)
+
+    def unpack(self, rows: Tensor) -> Tensor:
+        """Rows (columns, dim) -> a padded batch (batch, time, dim), zero past a sequence's end."""
+        return _Rearranged.apply(rows, self.scatter, self.gather)
+
+    def gather(self, values: Tensor) -> Tensor:
+        """`pack` without a gradient."""
+        return values.reshape(-1, values.shape[-1]).index_select(0, self.indices)
+
+    def scatter(self, rows: Tensor) -> Tensor:
+        """`unpack` without a gradient."""
+        batch, time = self.shape
+        padded = rows.new_zeros(batch * time, rows.shape[1])
+        padded[self.real_indices] = rows[self.real_columns]
+        return padded.view(batch, time, -1)
+
+
+class _Rearranged(torch.autograd.Function):
+    """Values that the function `move` rearranges; `restore` puts their gradient back in order."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, move: Rearrange, restore: Rearrange) -> Tensor:
+        ctx.restore = restore
+        return move(values)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        return ctx.restore(grad), None, None
