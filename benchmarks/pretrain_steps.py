@@ -26,18 +26,11 @@ from mtl.base.extras import import_transformers
 from mtl.data.loading import training_texts
 from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
+from mtl.vectors.pretraining.network import decayed_groups, masked_outputs, new_bert
 from mtl.vectors.pretraining.pretrain import begin_training
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import PretrainingTexts
-from mtl.vectors.pretraining.training import (
-    LARGEST_NORM,
-    MASK_SHARE,
-    NOT_CHOSEN,
-    MaskedLanguageModelling,
-    decayed_groups,
-    masked_outputs,
-    new_bert,
-)
+from mtl.vectors.pretraining.training import LARGEST_NORM, MASK_SHARE, NOT_CHOSEN, MaskedLanguageModelling
 from mtl.vectors.pretraining.vocabulary import portable_tokenizer
 
 # A training that neither ends nor changes its rate within the measured steps.

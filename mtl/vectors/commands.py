@@ -46,9 +46,8 @@ def add_commands(commands: Commands) -> None:
 
 def add_embeddings_train(actions: Commands) -> None:
     """Add `mtl embeddings train`, beside the other actions of `mtl embeddings`, which are the core's."""
-    train = actions.add_parser(
-        "train", help="train fastText vectors or an ELMo on text files and on a suite's training text"
-    )
+    text = "train fastText vectors or an ELMo on text files and on a suite's training text"
+    train = actions.add_parser("train", help=text)
     train.set_defaults(run=_train_embeddings)
     train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
     keys = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"
@@ -62,7 +61,8 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.vectors.words.training import TrainingRequest, train_embeddings
+    from mtl.vectors.training_request import TrainingRequest
+    from mtl.vectors.words.training import train_embeddings
 
     settings = _settings(arguments)
     print(train_embeddings(arguments.embeddings, TrainingRequest.take(settings), settings))
@@ -72,7 +72,7 @@ def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.base.device import device_of
     from mtl.data.loading import training_texts
     from mtl.vectors.pretraining.settings import read_settings
-    from mtl.vectors.words.training import TrainingRequest
+    from mtl.vectors.training_request import TrainingRequest
 
     settings = _settings(arguments)
     request = TrainingRequest.take(settings)

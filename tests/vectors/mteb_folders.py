@@ -13,7 +13,8 @@ import numpy as np
 from mtl.base.files import write_json, write_text
 from mtl.vectors.encoders.encoder import Description, SentenceEncoder
 from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
-from mtl.vectors.mteb.results import EXACT, EvaluationFolder, summarize
+from mtl.vectors.mteb.results import EXACT, EvaluationFolder
+from mtl.vectors.mteb.summary import summarize
 
 DIM = 32
 WORDS = re.findall(r"\w+", "kot pies dom las góra ptak ryba chleb woda dzień noc wiatr śnieg deszcz")

@@ -93,7 +93,7 @@ class SampledSoftmax(nn.Module):
                 scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
                 losses.append(F.cross_entropy(scores, classes, reduction="none"))
             return torch.cat(losses)
-        right = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
-        wrong = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
-        wrong = wrong.masked_fill(sample == targets[:, None], -math.inf)
-        return torch.logaddexp(right, wrong.logsumexp(1)) - right
+        target_scores = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
+        sample_scores = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
+        sample_scores = sample_scores.masked_fill(sample == targets[:, None], -math.inf)
+        return torch.logaddexp(target_scores, sample_scores.logsumexp(1)) - target_scores

@@ -25,7 +25,8 @@ from mtl.embedders.elmo.weights import to_file
 from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
 from mtl.vectors.elmo.language_model import LanguageModel
 from mtl.vectors.elmo.lstm import TrainedLSTM
-from mtl.vectors.pretraining.resumable import FORMAT, ResumableTraining, split_held_out, train_once
+from mtl.vectors.pretraining.resumable import ResumableTraining, split_held_out
+from mtl.vectors.pretraining.unfinished import FORMAT, train_once
 from mtl.vectors.words.training import note_source
 
 CPU = torch.device("cpu")

@@ -104,7 +104,7 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, tasks = _centring_texts(settings, suite) if settings.centre else ([], ())
     device = device_of(settings.device, "device")
-    model = AverageModel(_open_vectors(settings, options, suite, device), language, device)
+    model = AverageModel(_open_vectors(options, settings.seed, suite, device), language, device)
     seed = [f"seed {settings.seed}"] if "seed" in READ_SETTINGS[options.name] else []
     centred = ["centred"] if settings.centre else []
     encoder = ModelEncoder(
@@ -140,9 +140,7 @@ def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOpt
     return options
 
 
-def _open_vectors(
-    settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device
-) -> Reader:
+def _open_vectors(options: EmbedderOptions, seed: int, suite: Suite | None, device: torch.device) -> Reader:
     """The reader of the word vectors, on the device. Raises InputError for vectors that are not there or not valid."""
     kind = EMBEDDERS[options.name]
     kind.check_installed(options.name)
@@ -154,7 +152,7 @@ def _open_vectors(
         path, _ = vector_path(vectors, Path("embeddings"), PLAIN_HELD_OUT)
         if not kind.exists(path):
             raise InputError(f"no such vectors; set {SECTION}path=PATH", path=path)
-    reader = open_reader(options, path, settings.seed, device)
+    reader = open_reader(options, path, seed, device)
     reader.embedder.to(device)
     return reader
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.base.wings import lazy
 from mtl.data.blocks import Encode, encode_blocks, text_blocks
 
 FLOAT = 4  # bytes of a weight
@@ -20,9 +19,6 @@ MAX_LENGTH = 256  # tokens of a text, for encoders without a run or a limit of t
 
 # Called with blocks of texts and what stands before each text; returns the vectors of each block.
 EncodeBlocks = Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]
-
-# torch is slow to import, and reports read descriptions alone
-exact_arithmetic = lazy("mtl.base.device:exact_arithmetic")
 
 
 @dataclass(frozen=True)
@@ -48,10 +44,13 @@ class SentenceEncoder(ABC):
 
     description: Description
     fingerprint: str  # a hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version
-    prompts: Mapping[
-        str, str
-    ] = {}  # before a text, such as "query: ", by mteb's names: of tasks, their types, "query", "document"
+    prompts: Mapping[str, str] = {}  # before a text, by mteb's names: of tasks, their types, "query", "document"
     similarity = "cosine"  # how vectors are compared where a task does not say so; or "dot", "euclidean", "manhattan"
+
+    @property
+    def revision(self) -> str:
+        """The first digits of the fingerprint, as names have them."""
+        return self.fingerprint[:12]
 
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
@@ -81,6 +80,8 @@ class ModelEncoder(SentenceEncoder):
 
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
         """As `SentenceEncoder.encode`; there are no prompts."""
+        from mtl.base.device import exact_arithmetic  # torch is slow to import, and reports read descriptions alone
+
         with exact_arithmetic():
             vectors = encode_blocks(texts, partial(self.model.encode, pooling=self.pooling), self.model.dim, progress)
         return vectors if self.centre is None else vectors - self.centre

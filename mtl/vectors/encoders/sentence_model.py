@@ -114,15 +114,11 @@ def _check_module(name: str, folder: Path) -> None:
         open_parts(str(folder), str(folder), "auto")  # sentence-transformers would draw weights that the files lack
         for config in folder.glob("sentence_*config.json"):
             _check_transformer_settings(config)
-    elif name in DESCRIBED and (folder / DESCRIBED[name]).is_file():
-        _check_size(folder / DESCRIBED[name], stored_weights(folder))
-
-
-def _check_size(path: Path, stored: int) -> None:
-    """Raise InputError if a module's configuration describes more weights than its files hold."""
-    sizes = [value for value in read_json(path, dict[str, Any], AGAIN).values() if type(value) is int and value > 0]
-    if (described := prod(sizes)) > stored:
-        raise InputError(f"describes {described:,} weights, and the files hold {stored:,} at most; {AGAIN}", path=path)
+    elif name in DESCRIBED and (path := folder / DESCRIBED[name]).is_file():
+        content, stored = read_json(path, dict[str, Any], AGAIN), stored_weights(folder)
+        if (described := prod(value for value in content.values() if type(value) is int and value > 0)) > stored:
+            message = f"describes {described:,} weights, and the files hold {stored:,} at most; {AGAIN}"
+            raise InputError(message, path=path)
 
 
 def _check_transformer_settings(path: Path) -> None:

@@ -1,1 +1,0 @@
-"""Exports of finished runs, one entry of `export.EXPORT_FORMATS` for each form."""

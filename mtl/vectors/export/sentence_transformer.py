@@ -12,22 +12,14 @@ import torch
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.base.wording import escaped
 from mtl.vectors.encoders.sentence_model import load_model
-from mtl.vectors.export.export import Export, card, code_block
+from mtl.vectors.export.card import card
+from mtl.vectors.export.export import Export
 from mtl.vectors.export.tokenizer import can_express, tokenizer_json
 
 # The tokenizer gives a text without a token one unknown word, but not an empty text: so each text begins with a space.
 PROMPTS = {"query": " ", "document": " "}
 TOLERANCE = 1e-5  # between vectors of the exported model and of the run
-
-
-def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
-    """Texts of different lengths, the longest longer than `max_length` tokens, with known and unknown words; some have no word."""
-    rng = random.Random(0)
-    lengths = (1, 2, 3, 5, 8, 13, 21, max_length, max_length + 7)
-    texts = [" ".join(rng.choices(words or ["x"], k=length)) for length in lengths]
-    return [*texts, f"{texts[2]}, {texts[3]} (qx7-zz)...", "qx7zz", "", " ", texts[1]]
 
 
 def write(export: Export, folder: Path) -> None:
@@ -45,12 +37,13 @@ def write(export: Export, folder: Path) -> None:
     for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
         weights.chmod((folder / "modules.json").stat().st_mode)
     loaded = load_model(folder, "cpu")
-    texts = probe_texts(export.model.reader.vocabulary.words, export.model.config.max_length)
+    texts = _probe_texts(export.reader.vocabulary.words, export.model.config.max_length)
     difference = float(np.abs(loaded.encode(texts, show_progress_bar=False) - export.encoder.encode(texts)).max())
     if not difference <= TOLERANCE:
         message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
         raise InputError(f"{message}; use the versions of constraints.txt", key="--format sentence-transformers")
-    write_text(folder / "README.md", _card(export, str(loaded)))
+    centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
+    write_text(folder / "README.md", card(export, "sentence_transformer.md", centred=centred, architecture=str(loaded)))
 
 
 def _new_model(export: Export, tokenizer_file: Path) -> Any:
@@ -59,7 +52,7 @@ def _new_model(export: Export, tokenizer_file: Path) -> Any:
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast
 
-    content = tokenizer_json(export.model.language, export.model.reader.vocabulary.words)
+    content = tokenizer_json(export.model.language, export.reader.vocabulary.words)
     tokenizer_file.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file))
     words = modules.WordEmbeddings(tokenizer, export.word_vectors(), max_seq_length=export.model.config.max_length)
@@ -100,31 +93,9 @@ def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
     return Dense(dim, dim, activation_function=torch.nn.Identity(), init_weight=torch.eye(dim), init_bias=bias, **names)
 
 
-def _card(export: Export, architecture: str) -> str:
-    """The model card."""
-    description, pooling = export.encoder.description, export.encoder.pooling
-    centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
-    metadata = {
-        "library_name": "sentence-transformers",
-        "pipeline_tag": "sentence-similarity",
-        "tags": ["sentence-transformers", "sentence-similarity", "feature-extraction", "bilstm"],
-    }
-    usage = code_block(
-        "from sentence_transformers import SentenceTransformer",
-        "",
-        'model = SentenceTransformer("FOLDER")',
-        'vectors = model.encode(["Text one.", "Text two."])',
-        "model.similarity(vectors, vectors)",
-    )
-    introduction = [
-        f"# {escaped(description.title)}",
-        f"This is a sentence-transformers model that maps texts to vectors of {description.dim} numbers, which are compared by their cosine:"
-        f" {len(export.model.reader.vocabulary.words):,} word vectors, a bidirectional LSTM, and the {pooling} over time{centred}. It has"
-        f" {description.parameters:,} parameters, of which {description.parameters_without_embeddings:,} are not in word vectors.",
-        f"```\n{architecture}\n```",
-        f"## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n{usage}\n\nThe prompt of the"
-        " model is a space, which changes no vector but that of an empty text. If you set a prompt of your own, begin it with a space. Use"
-        " `encode` for all texts: in sentence-transformers 6.2, `encode_query` and `encode_document` fail for every model with word vectors"
-        " and a tokenizer of transformers.",
-    ]
-    return card(export, metadata, introduction)
+def _probe_texts(words: Sequence[str], max_length: int) -> list[str]:
+    """Texts of different lengths, the longest longer than `max_length` tokens, with known and unknown words; some have no word."""
+    rng = random.Random(0)
+    lengths = (1, 2, 3, 5, 8, 13, 21, max_length, max_length + 7)
+    texts = [" ".join(rng.choices(words or ["x"], k=length)) for length in lengths]
+    return [*texts, f"{texts[2]}, {texts[3]} (qx7-zz)...", "qx7zz", "", " ", texts[1]]

@@ -1,6 +1,5 @@
-"""The Moses tokenizer of `mtl.data.text` as the content of a `tokenizer.json`, which the library tokenizers reads. It has a replacement for each
-step of sacremoses, in the same order, so that programs without mtl and without sacremoses split texts as the run did. Only texts with the literal
-DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
+"""The Moses tokenizer of `mtl.data.text` as the content of a `tokenizer.json`, which the library tokenizers reads: a replacement for each step of
+sacremoses, in the same order. Only texts with the literal DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
 
 import re
 import sys
@@ -104,8 +103,8 @@ def _final_period(moses: sacremoses.MosesTokenizer) -> str:
     ]
     if numeric:
         unsplit.append(rf"(?:{_any_of(numeric)})\. +[0-9]")
-    others = "".join(f"(?!{word})" for word in unsplit)
-    return rf"(?<![^ ]){others}[^ ]+\K\.{end}(?! +[{_range(moses.IsLower)}])"
+    no_unsplit = "".join(f"(?!{word})" for word in unsplit)
+    return rf"(?<![^ ]){no_unsplit}[^ ]+\K\.{end}(?! +[{_range(moses.IsLower)}])"
 
 
 def _any_of(words: Iterable[str]) -> str:

@@ -123,6 +123,16 @@ class Benchmark:
         """The tasks that are not among these names: without them, the averages are partial."""
         return [name for name in self.tasks if name not in names]
 
+    def seen_by(self, trained_on: Container[str]) -> dict[str, list[str]]:
+        """The tasks whose training rows an encoder has seen: by name, the tasks of suites that have these rows."""
+        seen = {name: [id for id in task.seen_in if id in trained_on] for name, task in self.tasks.items()}
+        return {name: ids for name, ids in seen.items() if ids}
+
+    def not_comparable_notes(self, names: Iterable[str]) -> list[str]:
+        """A note for each of these tasks whose scores do not belong beside published ones on any data."""
+        reasons = {name: self.tasks[name].not_comparable for name in names}
+        return [f"{name}: not comparable with published scores: {why}." for name, why in reasons.items() if why]
+
     def type_means(self, scores: Mapping[str, float]) -> dict[str, float]:
         """By type, the mean of these scores by task. A type without any of them is left out."""
         by_type = {name: [scores[task] for task in type_.tasks if task in scores] for name, type_ in self.types.items()}

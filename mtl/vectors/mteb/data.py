@@ -35,41 +35,6 @@ class MtebRows:
     revision: str  # mteb's name for the version of the rows
 
 
-def check_files(folder: Path, split: str) -> None:
-    """Raise InputError for a folder without files, as for a split, and for a line of a .jsonl file that is not a row."""
-    files = _files(folder)
-    if not files:
-        raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
-    for path in (path for path in files if path.suffix == ".jsonl"):
-        rows = 0
-        with open_lines(path) as lines:
-            for line in filter(bytes.strip, lines):  # datasets skips lines without text
-                parse_row(path, lines.number, decode(line, str(path), lines.number - 1))
-                rows += 1
-        if not rows:
-            raise InputError("has no rows; write one JSON object a line", path=path)
-
-
-def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows of this file without a column that the task has, renamed by mteb, or without a fitting value there."""
-    if not isinstance(rows, Dataset):  # those of retrieval have other parts
-        return
-    is_sts = task.metadata.type == "STS"
-    texts = task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]
-    target = "score" if is_sts else getattr(task, "label_column_name", None)
-    target_type: Any = int | float if is_sts or task.metadata.type == "PairClassification" else object
-    columns = [*((text, str | list, "text") for text in texts), (target, target_type, "number")]
-    for column, kind, kind_title in columns:
-        if not isinstance(column, str):  # tasks of other forms lack some
-            continue
-        if column not in rows.column_names:
-            raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
-        for number, value in enumerate(rows[column], 1):
-            if value is None or not isinstance(value, kind):
-                problem = "has no value" if value is None else f"{value!r} is not a {kind_title}"
-                raise InputError(f"row {number}: column {column}: {problem}; write one, or drop the row", path=path)
-
-
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
     """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the hub."""
     folder = None if data_dir is None else data_dir / name
@@ -79,48 +44,6 @@ def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRow
     for file in _files(folder):
         digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
     return MtebRows(folder, f"local-{digest.hexdigest()[:16]}")
-
-
-def _files(folder: Path) -> list[Path]:
-    """The files of a folder of rows. Raises InputError for a link that leads out of the folder, and for a card that names other files."""
-    files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())
-    for path in files:
-        if path.name == ".huggingface.yaml":
-            raise InputError("is not supported; move its content to README.md", path=path)
-        for name in _named_files(path) if path.name == "README.md" else ():
-            if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
-                raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
-    return files
-
-
-def _named_files(card: Path) -> Iterator[str]:
-    """The texts below `configs` in the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
-    read_bytes(card, YAML_LIMIT)  # raises for a larger one
-    try:
-        pending, known = [(metadata_load(card) or {}).get("configs")], set[int]()
-    except (yaml.YAMLError, ValueError, RecursionError):  # datasets raises its own error
-        return
-    while pending:
-        value = pending.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict | list) and id(value) not in known:  # references may repeat it
-            known.add(id(value))
-            pending += value.values() if isinstance(value, dict) else value
-
-
-@contextlib.contextmanager
-def cache_of(rows: MtebRows) -> Iterator[None]:
-    """Within the block, datasets caches what it reads of a local folder for this version of the rows. Its own cache
-    knows a file by path and time, and would return old rows for files replaced with the same time, as by `cp -p`."""
-    config = datasets.config
-    before = Path(config.HF_DATASETS_CACHE)
-    if rows.folder is not None:
-        config.HF_DATASETS_CACHE = before / "mtl" / rows.revision
-    try:
-        yield
-    finally:
-        config.HF_DATASETS_CACHE = before
 
 
 def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | None = None) -> AbsTask:
@@ -164,6 +87,61 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
                 check_columns(task, splits[split], min(rows.folder.glob(f"{split}.*"), default=rows.folder))
 
 
+@contextlib.contextmanager
+def cache_of(rows: MtebRows) -> Iterator[None]:
+    """Within the block, datasets caches what it reads of a local folder for this version of the rows. Its own cache
+    knows a file by path and time, and would return old rows for files replaced with the same time, as by `cp -p`."""
+    config = datasets.config
+    before = Path(config.HF_DATASETS_CACHE)
+    if rows.folder is not None:
+        config.HF_DATASETS_CACHE = before / "mtl" / rows.revision
+    try:
+        yield
+    finally:
+        config.HF_DATASETS_CACHE = before
+
+
+def read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
+    """The splits that an evaluation reads: the scored ones, and the training rows of tasks that train a classifier."""
+    trained = getattr(task, "train_split", None)
+    return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
+
+
+def check_files(folder: Path, split: str) -> None:
+    """Raise InputError for a folder without files, as for a split, and for a line of a .jsonl file that is not a row."""
+    files = _files(folder)
+    if not files:
+        raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
+    for path in (path for path in files if path.suffix == ".jsonl"):
+        rows = 0
+        with open_lines(path) as lines:
+            for line in filter(bytes.strip, lines):  # datasets skips lines without text
+                parse_row(path, lines.number, decode(line, str(path), lines.number - 1))
+                rows += 1
+        if not rows:
+            raise InputError("has no rows; write one JSON object a line", path=path)
+
+
+def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
+    """Raise InputError for rows of this file without a column that the task has, renamed by mteb, or without a fitting value there."""
+    if not isinstance(rows, Dataset):  # those of retrieval have other parts
+        return
+    is_sts = task.metadata.type == "STS"
+    texts = task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]
+    target = "score" if is_sts else getattr(task, "label_column_name", None)
+    target_type: Any = int | float if is_sts or task.metadata.type == "PairClassification" else object
+    columns = [*((text, str | list, "text") for text in texts), (target, target_type, "number")]
+    for column, kind, kind_title in columns:
+        if not isinstance(column, str):  # tasks of other forms lack some
+            continue
+        if column not in rows.column_names:
+            raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
+        for number, value in enumerate(rows[column], 1):
+            if value is None or not isinstance(value, kind):
+                problem = "has no value" if value is None else f"{value!r} is not a {kind_title}"
+                raise InputError(f"row {number}: column {column}: {problem}; write one, or drop the row", path=path)
+
+
 def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
     """The error of rows with which mteb fails, as one line, from what mteb raised."""
     where: Any = f"the hub's {task.metadata.dataset['path']}"
@@ -174,10 +152,32 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
     return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {reason}")
 
 
-def read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
-    """The splits that an evaluation reads: the scored ones, and the training rows of tasks that train a classifier."""
-    trained = getattr(task, "train_split", None)
-    return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
+def _files(folder: Path) -> list[Path]:
+    """The files of a folder of rows. Raises InputError for a link that leads out of the folder, and for a card that names other files."""
+    files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())
+    for path in files:
+        if path.name == ".huggingface.yaml":
+            raise InputError("is not supported; move its content to README.md", path=path)
+        for name in _named_files(path) if path.name == "README.md" else ():
+            if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
+                raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
+    return files
+
+
+def _named_files(card: Path) -> Iterator[str]:
+    """The texts below `configs` in the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
+    read_bytes(card, YAML_LIMIT)  # raises for a larger one
+    try:
+        pending, known = [(metadata_load(card) or {}).get("configs")], set[int]()
+    except (yaml.YAMLError, ValueError, RecursionError):  # datasets raises its own error
+        return
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list) and id(value) not in known:  # references may repeat it
+            known.add(id(value))
+            pending += value.values() if isinstance(value, dict) else value
 
 
 def _one_line(error: BaseException) -> str:

@@ -17,6 +17,7 @@ from mtl.base.files import check_space, naming
 from mtl.base.locks import waiting_lock
 from mtl.base.progress import Progress
 from mtl.data.blocks import BLOCK
+from mtl.vectors.mteb.model import EncoderModel
 
 QUERIES = 512  # that are compared with a block at a time; with 1000 documents kept, this takes 70 MB
 SMALLEST = 1e-12  # the least length that a vector is divided by, as in mteb
@@ -28,8 +29,8 @@ Ranked = dict[str, dict[str, float]]  # the scores of the best documents, by the
 class CorpusSearch:
     """`mteb.SearchProtocol` of an encoder. The memory that it takes depends on the queries and on BLOCK, not on the corpus."""
 
-    def __init__(self, model: Any, folder: Path, key: Sequence[str]) -> None:
-        """Search with an `EncoderModel`. The key has all that vectors of corpora, kept in the folder, depend on but split and subset."""
+    def __init__(self, model: EncoderModel, folder: Path, key: Sequence[str]) -> None:
+        """Search with this model. The key has all that vectors of corpora, kept in the folder, depend on but split and subset."""
         self.mteb_model_meta = model.mteb_model_meta
         self._model, self._folder, self._key = model, folder, key
         self._corpus = Dataset.from_dict({})

@@ -1,5 +1,4 @@
-"""A whole evaluation: open the encoder, evaluate it, write the summary and the table. mteb is an optional package, and
-importing it takes seconds: only what evaluates imports it."""
+"""A whole evaluation: open the encoder, evaluate it, write the summary and the table."""
 
 import logging
 import os
@@ -27,9 +26,61 @@ logger = logging.getLogger("mtl")
 OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 
 
+def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
+    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. `values` are the settings
+    of `mtl mteb` and of the encoder, `about` further keys of the summary. Raises InputError if it fails."""
+    settings, encoder_settings = read_settings(values)
+    path = find_benchmark(settings.benchmark)
+    benchmark = load_benchmark(path)
+    data_dir = None if settings.data_dir is None else Path(settings.data_dir)
+    if data_dir and not data_dir.is_dir():
+        raise InputError("no such folder", key="data_dir", value=data_dir)
+    tasks = benchmark.choose(settings.tasks)
+    if data_dir and settings.tasks is None:
+        tasks = _tasks_with_folder(benchmark, data_dir)
+    elif data_dir is None and (default := Path("data") / benchmark.name).is_dir():
+        data_dir = default
+    import_mteb(Path(settings.runs_dir) / "mteb")
+    from mtl.vectors.mteb.evaluation import Evaluator
+    from mtl.vectors.mteb.model import model_meta
+
+    try:
+        encoder = open_encoder(encoder_settings)
+    except UnknownKey as error:
+        raise error if error.section else UnknownKey(error.unknown, COMMAND_KEYS | set(error.known)) from None
+    description, languages = encoder.description, benchmark.model_languages
+    logger.info("%s: %s", description.title, description.settings)
+    if languages and description.language and description.language not in languages:
+        known = ", ".join(languages)
+        logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
+    folder = EvaluationFolder.for_encoder(settings.runs_dir, benchmark.name, encoder)
+    encode_blocks = None
+    if settings.workers is not None:
+        encode_blocks = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
+    evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), encode_blocks)
+    with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
+        write_text(folder.benchmark, path.read_text(encoding="utf-8"))
+        for number, name in enumerate(tasks, 1):
+            evaluator.evaluate(name, f"{name} ({number} of {len(tasks)})")
+            evaluator.write_summary(encoder_settings, about)
+        evaluator.collect_results()
+    return folder
+
+
+def _tasks_with_folder(benchmark: Benchmark, data_dir: Path) -> list[str]:
+    """The benchmark's tasks with a folder; the log names the others. Raises InputError if there are none."""
+    present = [name for name in benchmark.tasks if (data_dir / name).is_dir()]
+    if not present:
+        message = f"has no folder of a task of {benchmark.name}, such as {data_dir / next(iter(benchmark.tasks))}"
+        raise InputError(message, key="data_dir", value=data_dir)
+    if left_out := benchmark.missing(present):
+        logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
+    return present
+
+
 def import_mteb(folder: Path) -> None:
-    """Import mteb, so that it makes its folder of results here and writes no bars and notes on standard error, such as
-    that a task has a newer version, which is other data. Raises InputError if it is not installed."""
+    """Import mteb, which is optional and takes seconds, so that it makes its folder of results here, and writes no bars and
+    no notes, such as that a task has a newer version, which is other data. Raises InputError if it is not installed."""
     check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
@@ -72,54 +123,3 @@ def _worker_encoding(
         problem = "a worker has other files or versions of the encoder than this process"
         raise InputError(f"{problem} ({encoder.versions()}, not {identity[1]}); make them equal", key="workers")
     return partial(encoder.encode, prompt=prompt)
-
-
-def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
-    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. `values` are the settings
-    of `mtl mteb` and of the encoder, `about` further keys of the summary. Raises InputError if it fails."""
-    settings, encoder_settings = read_settings(values)
-    path = find_benchmark(settings.benchmark)
-    benchmark = load_benchmark(path)
-    data_dir = None if settings.data_dir is None else Path(settings.data_dir)
-    if data_dir and not data_dir.is_dir():
-        raise InputError("no such folder", key="data_dir", value=data_dir)
-    tasks = benchmark.choose(settings.tasks)
-    if data_dir and settings.tasks is None:
-        tasks = _tasks_with_folder(benchmark, data_dir)
-    elif data_dir is None and (default := Path("data") / benchmark.name).is_dir():
-        data_dir = default
-    import_mteb(Path(settings.runs_dir) / "mteb")
-    from mtl.vectors.mteb.evaluation import Evaluator, model_meta
-
-    try:
-        encoder = open_encoder(encoder_settings)
-    except UnknownKey as error:
-        raise error if error.section else UnknownKey(error.unknown, COMMAND_KEYS | set(error.known)) from None
-    description, languages = encoder.description, benchmark.model_languages
-    logger.info("%s: %s", description.title, description.settings)
-    if languages and description.language and description.language not in languages:
-        known = ", ".join(languages)
-        logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
-    folder = EvaluationFolder.for_encoder(settings.runs_dir, benchmark.name, encoder)
-    encode_blocks = None
-    if settings.workers is not None:
-        encode_blocks = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
-    evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), encode_blocks)
-    with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
-        write_text(folder.benchmark, path.read_text(encoding="utf-8"))
-        for number, name in enumerate(tasks, 1):
-            evaluator.evaluate(name, f"{name} ({number} of {len(tasks)})")
-            evaluator.write_summary(encoder_settings, about)
-        evaluator.collect_results()
-    return folder
-
-
-def _tasks_with_folder(benchmark: Benchmark, data_dir: Path) -> list[str]:
-    """The benchmark's tasks with a folder; the log names the others. Raises InputError if there are none."""
-    present = [name for name in benchmark.tasks if (data_dir / name).is_dir()]
-    if not present:
-        message = f"has no folder of a task of {benchmark.name}, such as {data_dir / next(iter(benchmark.tasks))}"
-        raise InputError(message, key="data_dir", value=data_dir)
-    if left_out := benchmark.missing(present):
-        logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
-    return present

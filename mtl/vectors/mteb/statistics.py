@@ -29,9 +29,7 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
             differences.append(f"{name}: mteb does not describe it")
             continue
         for subset in task.hf_subsets if task.metadata.is_multilingual else (None,):
-            theirs = described[name]
-            if subset is not None:
-                theirs = theirs["hf_subset_descriptive_stats"][subset]
+            theirs = described[name] if subset is None else described[name]["hf_subset_descriptive_stats"][subset]
             try:
                 with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
                     ours = _statistics(task, name, subset)

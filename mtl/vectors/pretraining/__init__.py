@@ -1,2 +1,1 @@
-"""Pre-training of small transformers on one's own text: a subword vocabulary, masked language modelling, a folder that transformers loads.
-All modules but `settings` and `resumable` need the packages transformers and tokenizers; the command checks first that they are there."""
+"""Pre-training of transformers; all but `settings`, `unfinished` and `resumable` needs transformers and tokenizers."""

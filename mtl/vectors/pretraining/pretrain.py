@@ -21,45 +21,18 @@ from mtl.base.files import replacing, write_json, write_text
 from mtl.base.folders import new_folder
 from mtl.base.version import VERSION
 from mtl.base.wording import escaped
-from mtl.vectors.pretraining.resumable import FORMAT, train_once
+from mtl.vectors.pretraining.network import new_bert
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import ENDS, PretrainingTexts, Segments, read_tokens, write_tokens
-from mtl.vectors.pretraining.training import MaskedLanguageModelling, new_bert
+from mtl.vectors.pretraining.training import MaskedLanguageModelling
+from mtl.vectors.pretraining.unfinished import FORMAT, train_once
 from mtl.vectors.pretraining.vocabulary import learn_tokenizer, portable_tokenizer, word_beginnings
 
 LOG, VOCABULARY = "training.json", "tokenizer.json"
-CARD = """---
-{language}library_name: transformers
-pipeline_tag: fill-mask
-mask_token: "[MASK]"
-tags: [mtl]
----
-
-# A BERT trained by masked language modelling
-
-It has {parameters:,} parameters, and was trained on {tokens:,} tokens of {texts}. Its vocabulary of {vocabulary:,} entries was learnt on {learnt}.
-On held-out text, the perplexity of masked tokens is {perplexity:.2f}, and {accuracy:.1f} % of them are predicted right.
-`training.json` has all settings, versions and validations. The text decides which licence applies to the weights, and which errors and
-prejudices they carry. There is no pooled output: train one with a task's head, or use the mean of the last layer's vectors.
-
-```python
-from transformers import AutoModelForMaskedLM, AutoTokenizer
-
-tokenizer = AutoTokenizer.from_pretrained("FOLDER")
-model = AutoModelForMaskedLM.from_pretrained("FOLDER")
-```
-"""
+CARD = Path(__file__).with_name("card.md")
 
 logger = logging.getLogger("mtl")
 CPU = torch.device("cpu")
-
-
-def model_card(log: dict[str, Any], language: str | None) -> str:
-    """The model's README, with the metadata that model hubs read, from the content of LOG."""
-    figures = {key: log[key] for key in ("parameters", "tokens", "vocabulary")} | log["validations"][-1]
-    texts, learnt = (escaped(", ".join(log[key])) for key in ("texts", "vocabulary_texts"))
-    language_line = f'language: "{language}"\n' if language else ""
-    return CARD.format(language=language_line, texts=texts, learnt=learnt or "the same text", **figures)
 
 
 @exact_arithmetic()
@@ -84,17 +57,14 @@ def _train_and_write(
         "documents": segments.documents,
         "tokens": segments.tokens,
     }
-    logger.info(
-        "%s: %s parameters, vocabulary of %s; %s documents, %s tokens, %s segments, %s of them held out",
-        out,
-        *(f"{figures[key]:,}" for key in ("parameters", "vocabulary", "documents", "tokens")),
-        *(f"{len(segments):,}", f"{held_out:,}"),
-    )
+    numbers = [*map(figures.get, ("parameters", "vocabulary", "documents", "tokens")), len(segments), held_out]
+    message = "%s: %s parameters, vocabulary of %s; %s documents, %s tokens, %s segments, %s of them held out"
+    logger.info(message, out, *(f"{number:,}" for number in numbers))
     training.run(str(out))
     last = training.curve[-1]
     log = {
         "settings": asdict(settings),
-        "texts": texts.described(),
+        "texts": [path.name for path in texts.files] + ([texts.source or "texts"] if texts.texts else []),
         "vocabulary_texts": [path.name for path in texts.vocabulary],
         "fingerprint": texts.fingerprint,
         **figures,
@@ -110,7 +80,7 @@ def _train_and_write(
         for weights in folder.glob("*.safetensors"):  # which safetensors makes readable by their owner alone
             weights.chmod((folder / "config.json").stat().st_mode)
         write_json(folder / LOG, log)
-        write_text(folder / "README.md", model_card(log, texts.language))
+        write_text(folder / "README.md", _model_card(log, texts.language))
 
 
 def begin_training(
@@ -132,6 +102,15 @@ def begin_training(
     begins, segments = word_beginnings(tokenizer), Segments(*read_tokens(unfinished), settings.chunk)
     bert = new_bert(settings, len(begins)).to(device)
     return tokenizer, MaskedLanguageModelling(bert, segments, begins, settings, unfinished)
+
+
+def _model_card(log: dict[str, Any], language: str | None) -> str:
+    """The model's README, with the metadata that model hubs read, from the content of LOG."""
+    values = {key: log[key] for key in ("parameters", "tokens", "vocabulary")} | log["validations"][-1]
+    values["language"] = f'language: "{language}"\n' if language else ""
+    values["texts"] = escaped(", ".join(log["texts"]))
+    values["learnt"] = escaped(", ".join(log["vocabulary_texts"])) or "the same text"
+    return CARD.read_text(encoding="utf-8").format(**values)
 
 
 def trained_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:

@@ -50,10 +50,6 @@ class PretrainingTexts:
             digest.update(b"vocabulary" + sha256(path).encode())
         return digest.hexdigest()
 
-    def described(self) -> list[str]:
-        """Each source in a few words, without folders."""
-        return [path.name for path in self.files] + ([self.source or "texts"] if self.texts else [])
-
     def lines(self, title: str) -> Iterator[str]:
         """All lines to learn the vocabulary from, with a progress of this title. Raises InputError for an unreadable file."""
         yield from text_lines(self.vocabulary or self.files, title)
@@ -120,9 +116,8 @@ class Segments:
         pieces = -(-sizes // chunk)
         numbers = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of the pieces of a document
         self._flat, self._starts = flat, np.repeat(begins, pieces) + numbers * chunk
-        self.lengths = np.minimum(
-            chunk, np.repeat(begins + sizes, pieces) - self._starts
-        )  # in tokens, int64 (segments,)
+        ends_of_text = np.repeat(begins + sizes, pieces)
+        self.lengths = np.minimum(chunk, ends_of_text - self._starts)  # in tokens, int64 (segments,)
         self.documents, self.tokens = len(ends), int(sizes.sum())  # how many there are
 
     def __len__(self) -> int:

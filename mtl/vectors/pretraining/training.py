@@ -1,4 +1,4 @@
-"""A BERT, and its training by masked language modelling alone, as HerBERT's: whole words are masked anew each time."""
+"""Training by masked language modelling alone, as HerBERT's: whole words are masked anew each time."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -17,6 +17,7 @@ from mtl.base.settings.schema import TrainerConfig
 from mtl.base.typed import typed
 from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
+from mtl.vectors.pretraining.network import decayed_groups, masked_outputs
 from mtl.vectors.pretraining.resumable import ResumableTraining, split_held_out
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments
@@ -24,7 +25,6 @@ from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP
 
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
-
 
 LARGEST_NORM = 1.0  # of all gradients together, which is clipped
 MASK_SHARE = 0.15  # of the tokens: those to predict
@@ -35,9 +35,8 @@ MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, 
 def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The inputs, and the tokens to predict, NOT_CHOSEN elsewhere, int64 (segments, time) each, of the padded segments `ids`, int64 (segments, time).
     `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,). Words are chosen at random, at least one, as long as
-    their tokens are at most MASK_SHARE of the batch's tokens of text: the share holds for the batch, not for each segment, so a step's cost does
-    not vary. A segment that begins within a word has the rest of this word as its first one. A mask, a random token that is not special, or the
-    token itself replaces each chosen token."""
+    their tokens are at most MASK_SHARE of the batch's tokens of text; so all steps cost the same. A segment that begins within a word has the rest
+    of this word as its first one. A mask, a random token that is not special, or the token itself replaces each chosen token."""
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
     tokens = ids.reshape(-1)[positions]
     # A word cannot go on across a special token, which every segment begins with.
@@ -56,52 +55,6 @@ def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple
     inputs.reshape(-1)[chosen_positions] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], chosen)
     labels.reshape(-1)[chosen_positions] = chosen
     return inputs, labels
-
-
-def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":
-    """A BERT with random weights that follow from the seed, for a vocabulary of this size. Raises InputError if it is too large."""
-    from transformers import BertConfig, BertForMaskedLM
-
-    config = BertConfig(
-        vocab_size=vocabulary,
-        hidden_size=settings.hidden_size,
-        num_hidden_layers=settings.num_layers,
-        num_attention_heads=settings.num_heads,
-        intermediate_size=4 * settings.hidden_size,
-        hidden_dropout_prob=settings.dropout,
-        attention_probs_dropout_prob=settings.dropout,
-        max_position_embeddings=settings.max_length,
-        pad_token_id=PAD,
-        initializer_range=settings.initial_deviation,
-    )
-    torch.manual_seed(settings.seed)
-    try:
-        model = BertForMaskedLM(config)
-    except (RuntimeError, MemoryError) as error:
-        raise InputError(f"cannot create a BERT of this size: {str(error).splitlines()[0]}") from None
-    if settings.positions == "sinusoids":
-        weight = model.bert.embeddings.position_embeddings.weight
-        weight.data.copy_(2 * settings.initial_deviation * sinusoids(*weight.shape))
-    return model
-
-
-def sinusoids(positions: int, dim: int) -> Tensor:
-    """The positional encodings of Vaswani et al. 2017, section 3.5: (positions, dim), sines and cosines of wavelengths from 2π to 10,000 · 2π."""
-    angles = torch.arange(positions)[:, None] * 10_000 ** (-torch.arange(0, dim, 2) / dim)
-    return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)[:, :dim]
-
-
-def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
-    """The outputs (positions, vocabulary) at these positions of the flattened inputs (segments, time): others do not enter the loss."""
-    hidden = model.bert(input_ids=inputs, attention_mask=None if padding is None else ~padding).last_hidden_state
-    return model.cls(hidden.flatten(0, 1)[positions])
-
-
-def decayed_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
-    """The parameters for an optimizer: biases and the scales of normalisation layers have no weight decay (Devlin et al. 2019)."""
-    matrices = [parameter for parameter in model.parameters() if parameter.ndim > 1]
-    vectors = [parameter for parameter in model.parameters() if parameter.ndim < 2]
-    return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
 
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
@@ -201,9 +154,9 @@ class MaskedLanguageModelling(ResumableTraining):
         total, hits, count = 0.0, 0, 0
         for number, start in enumerate(range(0, len(order), self.rows)):
             rng = np.random.default_rng([self.settings.seed, 3, number])
-            losses, right = self.losses_and_hits(*self.masked(order[start : start + self.rows], rng))
+            losses, is_hit = self.losses_and_hits(*self.masked(order[start : start + self.rows], rng))
             total += float(losses.cpu().double().sum())
-            hits += int(right.sum())
+            hits += int(is_hit.sum())
             count += len(losses)
         with np.errstate(over="ignore"):
             perplexity = float(np.exp(total / count))

@@ -58,15 +58,13 @@ def _alphabet(lines: Iterable[str], tokenizer: Tokenizer) -> tuple[list[str], li
     return initial, [f"{INNER}{character}" for character in initial if len(split(character * 2)) == 1]
 
 
-def _new_tokenizer(
-    settings: PretrainingSettings, vocabulary: dict[str, int], merges: list[tuple[str, str]]
-) -> Tokenizer:
-    """A tokenizer that keeps accents and splits at white space and punctuation."""
+def _new_tokenizer(settings: PretrainingSettings, entries: dict[str, int], merges: list[tuple[str, str]]) -> Tokenizer:
+    """A tokenizer with these entries that keeps accents and splits at white space and punctuation."""
     unknown = SPECIAL_TOKENS[UNKNOWN]
     if settings.vocabulary == "wordpiece":
-        tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=unknown))
+        tokenizer = Tokenizer(models.WordPiece(entries, unk_token=unknown))
     else:
-        tokenizer = Tokenizer(models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER))
+        tokenizer = Tokenizer(models.BPE(entries, merges, unk_token=unknown, continuing_subword_prefix=INNER))
     bert = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=False)
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -5,30 +5,27 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Protocol, cast
+from typing import IO, Any, Protocol, cast
+
+import torch
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import sha256, write_text
 from mtl.base.locks import waiting_lock
-from mtl.base.typed import PART, typed
+from mtl.base.typed import typed
 from mtl.base.wings import resolve
-from mtl.data.fetching.fetch import write_generated
 from mtl.data.files import text_lines
 from mtl.data.loading import training_texts
 from mtl.data.text import moses, moses_version, tokenized
 from mtl.embedders import embedder_kind
 from mtl.embedders.recipes import Recipe, source_note, suite_source
-from mtl.jobs.job import Job, load_job
 from mtl.tasks.suite import Suite
+from mtl.vectors.training_request import TrainingRequest
 from mtl.vectors.words import TRAININGS
-
-if TYPE_CHECKING:
-    import torch
 
 logger = logging.getLogger("mtl")
 
@@ -39,7 +36,7 @@ Text = tuple[Iterable[Sequence[str]], str]  # tokenized lines, and the source th
 class Training(Protocol):
     """The settings with which vectors of one kind are trained: a dataclass."""
 
-    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
         """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises
         InputError. The source, which identifies the content of the lines, is noted first (`note_source`)."""
 
@@ -79,50 +76,6 @@ def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
     return cast(Training, typed(resolve(settings_class), values))
 
 
-@dataclass(frozen=True)
-class TrainingRequest:
-    """What a command trains on (text files, the training text of a suite, or both), what it writes, and where it computes."""
-
-    texts: list[str] | None = None  # the text files, plain or gzipped
-    language: str | None = None  # of the text files, for the tokenizer; a suite has its own
-    suite: str | None = None  # a name or a path
-    data_dir: str | None = None  # the folder of the suite's data; None: that of the suite
-    # The share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
-    suite_held_out: Annotated[float, PART] | None = None
-    out: str | None = None  # the file or the folder to write
-    accelerator: str = "auto"  # where to compute, as in `mtl.base.device.device_of`
-
-    @classmethod
-    def take(cls, settings: dict[str, Any]) -> "TrainingRequest":
-        """The request in the settings of a command; its keys are removed from `settings`. Raises InputError for a bad value."""
-        values = {key: settings.pop(key) for key in cls.__dataclass_fields__.keys() & settings}
-        if not isinstance(values.get("texts"), list | None):
-            values["texts"] = [values["texts"]]
-        return typed(cls, values)
-
-    def path(self, command: str) -> Path:
-        """The file or folder to write. Raises InputError, which names the command, if it or the text is missing, or settings do not fit together."""
-        if self.texts is None and self.suite is None:
-            raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
-        if self.out is None:
-            raise InputError(f"{command}: name what to write: out=PATH")
-        for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.suite_held_out)):
-            if value is not None and self.suite is None:
-                raise InputError("name the suite that it belongs to, suite=NAME, or drop it", key=key, value=value)
-        if self.language is not None and self.suite is not None:
-            raise InputError("is that of the suite; drop it", key="language")
-        return Path(self.out)
-
-    def job(self) -> Job | None:
-        """The suite, its embedded data written; None without a suite. Raises InputError for a suite that is not valid."""
-        if self.suite is None:
-            return None
-        settings = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.suite_held_out}
-        job = load_job({key: value for key, value in settings.items() if value is not None})
-        write_generated(job.suite, job.data_dir)
-        return job
-
-
 def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str, Any]) -> Path:
     """Train vectors of the kind `name`, with settings of its class in TRAININGS, and return their path. Raises InputError if it cannot be done."""
     path = request.path("embeddings train")
@@ -146,7 +99,7 @@ def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str,
 
 
 def train_recipe(
-    recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
+    recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: torch.device
 ) -> None:
     """Train the vectors of a recipe on the suite's training text, unless another process trains them. Raises InputError."""
     training, exists = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).exists

@@ -21,7 +21,7 @@ from mtl.api.cli import main
 from mtl.base.extras import missing_package
 from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
-from mtl.vectors.export.export import EXPORT_FORMATS, code_block, export_run
+from mtl.vectors.export.export import EXPORT_FORMATS, export_run
 from mtl.vectors.words.fasttext import FastTextTraining
 
 pytestmark = pytest.mark.slow
@@ -93,11 +93,6 @@ def test_the_card_says_what_the_summary_says(runs: dict[str, Path], tmp_path: Pa
             assert f"{suite.tasks[id].title or id} {suite.shown.show(scored['scores']['2'])}" in card
         assert summary["command"] in card and "\n- Texts are cut after 20 tokens" in card
         assert (runs["plain"] / "table.md").read_text(encoding="utf-8").partition("\n\n")[2].strip() in card
-
-
-def test_a_command_cannot_end_its_code_block() -> None:
-    assert code_block("mtl x ```\n# evil", language="sh") == "````sh\nmtl x ``` # evil\n````"
-    assert code_block("a", "b") == "```python\na\nb\n```"
 
 
 def test_centred_vectors(runs: dict[str, Path], tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_sentence_transformer_has_the_scores_of_mteb_with_the_library_alone(
     from sentence_transformers import SentenceTransformer
 
     from mtl.vectors.mteb.data import find_rows, fresh_task
-    from mtl.vectors.mteb.evaluation import EncoderModel, model_meta
+    from mtl.vectors.mteb.model import EncoderModel, model_meta
 
     prompts = {"PpcPC": "kot ", "STS": "dom las ", "query": "noc ", "document": "ptak "}
     folder = write_model(data_dir.parent / "model", WORDS, prompts=prompts)

@@ -23,7 +23,7 @@ from mteb.models import SearchEncoderWrapper
 from mteb.models.model_meta import ScoringFunction
 
 from mtl.vectors.mteb import retrieval, statistics
-from mtl.vectors.mteb.evaluation import EncoderModel, model_meta
+from mtl.vectors.mteb.model import EncoderModel, model_meta
 from mtl.vectors.mteb.retrieval import CorpusSearch, best_documents, document_blocks
 
 pytestmark = pytest.mark.usefixtures("offline", "small_blocks")

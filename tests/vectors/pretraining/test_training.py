@@ -10,18 +10,10 @@ from pretraining_parts import lines, small, tokenizer
 from torch.nn import functional
 from transformers import get_linear_schedule_with_warmup
 
+from mtl.vectors.pretraining.network import decayed_groups, masked_outputs, new_bert
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments, read_tokens, write_tokens
-from mtl.vectors.pretraining.training import (
-    MASK_SHARE,
-    NOT_CHOSEN,
-    MaskedLanguageModelling,
-    decayed_groups,
-    mask,
-    masked_outputs,
-    new_bert,
-    pass_batches,
-)
+from mtl.vectors.pretraining.training import MASK_SHARE, NOT_CHOSEN, MaskedLanguageModelling, mask, pass_batches
 from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP, word_beginnings
 
 

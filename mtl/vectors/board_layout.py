@@ -1,0 +1,155 @@
+"""What the leaderboards of sentence encoders share: from columns of tasks and rows of scores, the means, the marks and the tables by type."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from mtl.base.wording import MISSING
+from mtl.reports.board import Column, Group, GroupLine, Leaderboard
+from mtl.reports.rows import Row, Score, by_family, single
+from mtl.tasks.scale import Scale
+from mtl.tasks.suite import AVERAGE
+from mtl.vectors.mteb.benchmark import Benchmark
+from mtl.vectors.mteb.results import EXACT, Evaluation
+
+BY_TYPE = "average_by_type"
+SCALE = Scale(1.0, 2, "score × 100")  # two decimals, as the published rows have
+PARTIAL_MARK = (
+    "* partial: the mean of the scores that the row has, without some of the benchmark's tasks. A type has"
+    f" {MISSING} where the row lacks one of its tasks that this board has."
+)
+GROUPS_NOTE = (
+    "The mean of each type of which a row has all tasks of this board, and the mean over the types where it has all of them."
+    " *: without some of the benchmark's tasks."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderRow(Row):
+    """One row: an evaluation of an encoder, or a published one, which has no evaluation."""
+
+    evaluation: Evaluation | None = None
+
+    @property
+    def ours(self) -> bool:
+        """Whether this is an evaluation, not a published row."""
+        return self.evaluation is not None
+
+
+class BoardLayout:
+    """The columns of a leaderboard by id, and whether only a row with all tasks of the benchmark has an average."""
+
+    def __init__(self, benchmark: Benchmark, columns: Mapping[str, Column], complete_only: bool) -> None:
+        self.benchmark, self.columns, self.complete_only = benchmark, columns, complete_only
+        # By type, the ids of its columns; types without a column are left out.
+        self.by_type: dict[str, list[str]] = {}
+        for name, type_ in benchmark.types.items():
+            if ids := [id for id, column in columns.items() if column.task in type_.tasks]:
+                self.by_type[name] = ids
+        # By mean, the tasks of the benchmark that it is over.
+        self.mean_tasks = {AVERAGE: benchmark.tasks, BY_TYPE: benchmark.tasks}
+        self.mean_tasks |= {name: benchmark.types[name].tasks for name in self.by_type}
+
+    def with_means(self, row: EncoderRow, printed: Mapping[str, float | None] | None = None) -> EncoderRow:
+        """The row with its means and marks. `printed`: the averages × 100 of a published row."""
+        marked = self._marked(row)
+        return replace(
+            row,
+            means=self._means(row, printed),
+            missing=self.benchmark.missing(self._tasks(row.scores)),
+            seen=[id for id in [*self.columns, *self.by_type] if id in marked["‡"]],
+            partial=[name for name in self.by_type if name in marked["*"]],
+            marks={
+                id: "".join(mark for mark, ids in marked.items() if id in ids)
+                for id in [*self.columns, *self.mean_tasks]
+            },
+            reasons={
+                mean: tuple(id for id, column in self.columns.items() if id in row.scores and column.task in tasks)
+                for mean, tasks in self.mean_tasks.items()
+            },
+        )
+
+    def _means(self, row: EncoderRow, printed: Mapping[str, float | None] | None) -> dict[str, Score]:
+        """The averages of a row, the printed ones if it is published, and the means by type. The mean of a type needs a
+        score on each task of the type that the leaderboard has; the average over types needs all of these means."""
+        scores, scored = {id: score.median for id, score in row.scores.items()}, self._tasks(row.scores)
+        means = {
+            name: fmean(scores[id] for id in ids if id in scores)
+            for name, ids in self.by_type.items()
+            if self._tasks(ids) <= scored
+        }
+        averages = {id: value for id, value in (printed or {}).items() if value is not None}
+        if scores and not (self.complete_only and printed is None and self.benchmark.missing(scored)):
+            averages.setdefault(AVERAGE, fmean(scores.values()))
+        if len(means) == len(self.by_type):
+            averages.setdefault(BY_TYPE, fmean(means.values()))
+        return {id: single(mean) for id, mean in {**averages, **means}.items()}
+
+    def _marked(self, row: EncoderRow) -> dict[str, set[str]]:
+        """By mark, the ids of the columns and means of a row that have it (`Row.mark` says what a mark means)."""
+        scored, seen, inexact = self._tasks(row.scores), set[str](), set[str]()
+        if row.evaluation is not None:
+            summary = row.evaluation.summary
+            seen = scored & summary["seen"].keys()
+            inexact = {task for task in scored if summary["tasks"][task]["data"] != EXACT}
+        partial_means = {mean for mean, tasks in self.mean_tasks.items() if scored and not scored.issuperset(tasks)}
+        seen_means = {mean for mean, tasks in self.mean_tasks.items() if not seen.isdisjoint(tasks)}
+        return {
+            "*": partial_means,
+            "†": {id for id in row.scores if self.columns[id].task in inexact},
+            "‡": {id for id in row.scores if self.columns[id].task in seen} | seen_means,
+        }
+
+    def _tasks(self, columns: Collection[str]) -> set[str]:
+        """The tasks of columns with these ids."""
+        return {self.columns[id].task for id in columns}
+
+    def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], facts: Sequence[str]) -> Leaderboard:
+        """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
+        rows, types = by_family(rows), {name: self.benchmark.types[name] for name in self.by_type}
+        groups = []
+        for name, ids in self.by_type.items():
+            task_titles = {id: self.columns[id].title for id in ids}
+            heading = f"{types[name].title}, {types[name].metric_title}"
+            groups.append(Group(name, heading, task_titles, _group_lines(rows, ids, name), has_mean=len(ids) > 1))
+        type_titles = {name: type_.title for name, type_ in types.items()}
+        type_lines = _group_lines(rows, type_titles, BY_TYPE)
+        return Leaderboard(
+            id,
+            title,
+            SCALE,
+            {AVERAGE: Column("AVG", "mean"), **self.columns},
+            rows,
+            marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
+            facts=[*facts, *self._seen_notes(rows)],
+            groups=groups,
+            page_groups=[Group("types", "by type", type_titles, type_lines, has_mean=True)],
+            table={
+                AVERAGE: Column("AVG, tasks", "mean"),
+                BY_TYPE: Column("AVG, types", "mean"),
+                **{name: Column(type_.title, type_.metric_title) for name, type_ in types.items()},
+            },
+            groups_title="Scores by type",
+            groups_note=GROUPS_NOTE,
+            unscored=self.benchmark.missing(self._tasks(self.columns)),
+            whole_averages=self.complete_only,
+        )
+
+    def _seen_notes(self, rows: Sequence[EncoderRow]) -> list[str]:
+        """A note on each row with scores on tasks whose training rows the encoder has seen."""
+        notes = []
+        for row in rows:
+            seen = row.evaluation.summary["seen"] if row.evaluation is not None else {}
+            if tasks := [task for task in seen if task in self._tasks(row.scores)]:
+                notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
+        return notes
+
+
+def _group_lines(rows: Sequence[Row], columns: Collection[str], mean: str) -> list[GroupLine]:
+    """A line for each row with scores or means in these columns; `mean` is the column of their mean."""
+    lines = []
+    for row in rows:
+        if scores := {id: score for id in columns if (score := row.score(id))}:
+            mean_score = row.score(mean)
+            lines.append(GroupLine(row, scores, mean_score.median if mean_score else None, row.mark(mean)))
+    return lines
