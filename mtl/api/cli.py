@@ -11,6 +11,7 @@ from mtl.api.commands import add_commands
 from mtl.base.display import log_to_standard_error
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
 from mtl.base.extras import installed_extras
+from mtl.base.log import logger
 from mtl.base.names import meant, text_problem
 from mtl.base.terminal import one_line, standard_streams
 from mtl.base.version import VERSION
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parsed = _parse(arguments)
             parsed.command = shlex.join(["mtl", *(sys.argv[1:] if arguments is None else arguments)])
             log_to_standard_error()
-            logging.getLogger("mtl").setLevel(logging.INFO)
+            logger.setLevel(logging.INFO)
             command: Callable[[argparse.Namespace], int | None] = parsed.run
             with sigterm_as_interrupt():
                 status = command(parsed)

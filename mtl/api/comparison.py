@@ -32,8 +32,7 @@ class Comparison:
     """Runs on one suite, beside the published rows; what `mtl.compare` returns. A notebook shows its table.
 
     Scores and differences are on the scale of the suite, which is × 100 unless the suite file says otherwise. "average" is the column
-    of the suite's score. How intervals, tests and ranks are computed: `mtl.stats.comparison`, `mtl.stats.families`.
-    """
+    of the suite's score. How intervals, tests and ranks are computed: `mtl.stats.comparison`, `mtl.stats.families`."""
 
     def __init__(self, board: "Leaderboard", named: bool = False) -> None:
         self.board = board  # all that the comparison holds, as the forms of the report read it
@@ -92,8 +91,7 @@ class Comparison:
             ax: where to draw; None: a new figure, which a notebook shows.
 
         Raises:
-            InputError: for a task without scores, and if matplotlib is not installed.
-        """
+            InputError: for a task without scores, and if matplotlib is not installed."""
         return draw_scores(self.board, task, ax, self.named)
 
     @property

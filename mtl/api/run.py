@@ -112,8 +112,7 @@ class Run:
             the split that the task is scored on, gold too.
 
         Raises:
-            InputError: for a task, a split or a seed that the run has no predictions for, and a damaged file.
-        """
+            InputError: for a task, a split or a seed that the run has no predictions for, and a damaged file."""
         suite_task, folder = self._task(task), self.record.folder
         if seed is not None and seed not in self.seeds:
             raise InputError(f"not in this run; it has {', '.join(map(str, self.seeds))}", key="seed", value=seed)
@@ -212,8 +211,7 @@ def load(run_dir: str | PathLike[str], seed: int | None = None, device: str = "c
         device: cpu, cuda, or auto: a GPU where there is one.
 
     Raises:
-        mtl.InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed or device.
-    """
+        mtl.InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed or device."""
     from mtl.methods.predictor import Predictor
 
     return Predictor.load(Path(run_dir), seed, device=device)

@@ -12,6 +12,7 @@ from msgspec import structs
 from tqdm import tqdm
 
 from mtl.base.events import Advanced, Detail, Ended, Event, Remark, RunBegun, RunEnded, Scored
+from mtl.base.log import logger
 from mtl.base.terminal import Cell, Screen, draws, one_line, screen
 from mtl.base.wording import MISSING, counted, format_duration
 
@@ -22,8 +23,6 @@ DRAW_EVERY = 0.1  # seconds between two drawings
 BAR = 20  # columns of a bar
 FORECAST_AFTER = 20.0  # seconds of training after which its speed is known
 LONG = 3600.0  # a training of all seeds that takes fewer seconds is not forecast
-
-logger = logging.getLogger("mtl")
 
 _display: Callable[[Event], None] | None = None  # what shows the events of this process; None: not yet chosen
 

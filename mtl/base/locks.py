@@ -4,7 +4,6 @@
 are named locks. A named lock is a file that exists while the lock is held. It names the process, its host and the time, and the process
 renews its time. Creating a file that must not exist is atomic on every file system. (Leases of filelock compare the clocks of machines.)"""
 
-import logging
 import os
 import socket
 import threading
@@ -20,7 +19,7 @@ from typing import Annotated, Any
 import msgspec
 from filelock import FileLock, Timeout
 
-logger = logging.getLogger("mtl")
+from mtl.base.log import logger
 
 RENEW_EVERY = 15.0  # seconds between two renewals of a named lock
 STALE_AFTER = 90.0  # seconds without a renewal after which its process counts as lost

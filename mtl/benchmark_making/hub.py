@@ -2,7 +2,6 @@
 run. What they hold is not trusted: it is written to the task's files only after it has been read as a run reads it. `HF_TOKEN`, `HF_ENDPOINT` and
 `HF_HOME` mean what they mean to huggingface_hub, which this module imports: import it only where the extra `hub` is installed."""
 
-import logging
 import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
@@ -13,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing
+from mtl.base.log import logger
 from mtl.benchmark_making.data_files import SUFFIXES, write_records
 from mtl.benchmark_making.hub_files import LISTED, HubFiles, download, list_files, naming_the_dataset
 from mtl.benchmark_making.init_suite.tables import parquet_labels
@@ -26,16 +26,13 @@ from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
 # Words in file names that the Hub takes for one split (its documentation, "File names and splits").
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))
 
-logger = logging.getLogger("mtl")
-
 
 def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Write all files of a task from a dataset on the Hugging Face Hub: all or, on failure, none.
 
     They are those of the dataset's repository if it is a mirror of the task's folder. Otherwise a file has the columns that the task needs,
     and a test file has no targets unless the task is scored on it. Raises InputError if the dataset cannot be had, lacks a file, a split or
-    a column, or holds rows that the task cannot read, for a revision that is no commit, and for an unknown split.
-    """
+    a column, or holds rows that the task cannot read, for a revision that is no commit, and for an unknown split."""
     if not re.fullmatch("[0-9a-f]{40}", hub.revision):
         where = "which the data set's page shows under Files, History"
         problem = f"must be a commit (40 hexadecimal digits), {where}; what a branch or a tag names can change"

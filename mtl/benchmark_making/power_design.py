@@ -2,8 +2,7 @@
 
 The test is that of `mtl.stats.comparison`, without Holm's correction: a difference over its standard error, which follows a noncentral t
 distribution around the true difference. docs/explanation/intervals-and-tests.md says how its variance follows from the numbers of rows and seeds,
-and benchmarks/power.py measures how often differences of the stated size are shown.
-"""
+and benchmarks/power.py measures how often differences of the stated size are shown."""
 
 import math
 from bisect import bisect_left
@@ -50,8 +49,7 @@ class Design:
 
         Args:
             groups: of scored rows in place of the present ones, which may be infinite; sets of rows keep their proportions.
-            seeds: of each system in place of the present ones, which may be infinite.
-        """
+            seeds: of each system in place of the present ones, which may be infinite."""
         factor = 1.0 if groups is None else groups / self.groups
         if self.least_groups * factor < LEAST_GROUPS:
             return NEVER

@@ -37,8 +37,7 @@ class TextComparison:
 
     Attributes:
         left, right: float32 (texts, units), 1 for each unit of a text.
-        sizes: the numbers of units of the first texts, at least 1, int64 (texts,).
-    """
+        sizes: the numbers of units of the first texts, at least 1, int64 (texts,)."""
 
     def __init__(self, lefts: Sequence[str], rights: Sequence[str], title: str) -> None:
         """Divide the texts into byte pairs, which are learned from both lists. Raises InputError as `learned_byte_pairs`."""
@@ -62,8 +61,7 @@ class TextComparison:
             most: the largest number of pairs of a first text, of equally similar texts the first ones; None: all.
             least: whether the least similar texts come first, and not the most similar ones.
             low: the smallest similarity of a pair.
-            check: gets the number of pairs that are taken, as they become more.
-        """
+            check: gets the number of pairs that are taken, as they become more."""
         frequent = np.argsort(-self.right.getnnz(axis=0), kind="stable")[:DENSE_UNITS]
         rare = np.setdiff1d(np.arange(self.right.shape[1]), frequent)
         dense_left, dense_right = (side[:, frequent].toarray() for side in (self.left, self.right))

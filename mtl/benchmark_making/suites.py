@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import logging
 import shutil
 from collections.abc import Mapping
 from functools import cached_property
@@ -18,6 +17,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.folders import new_folder
 from mtl.base.interface import checked, foreign
+from mtl.base.log import logger
 from mtl.base.settings.layers import find_suite
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import inert, markdown_table
@@ -27,8 +27,6 @@ from mtl.tasks.task import SPLITS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-logger = logging.getLogger("mtl")
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
@@ -59,8 +57,7 @@ class Suite:
             data_dir: the folder of its data; None: what the file says, or data/{suite}.
 
         Raises:
-            mtl.InputError: for an unknown name, and a file that is no suite file.
-        """
+            mtl.InputError: for an unknown name, and a file that is no suite file."""
         self.path = find_suite(str(suite))
         self.content = tasks_suite.load_suite(self.path)
         self.data_dir = self.content.data_dir if data_dir is None else Path(data_dir)
@@ -88,8 +85,7 @@ class Suite:
             out: the file to write; None: NAME.yaml in the working directory.
 
         Raises:
-            mtl.InputError: for a folder without data files, a question that is not answered, and a suite file that exists already.
-        """
+            mtl.InputError: for a folder without data files, a question that is not answered, and a suite file that exists already."""
         from mtl.benchmark_making.init_suite.init_suite import init_suite
 
         path = None if out is None else Path(out)

@@ -8,19 +8,17 @@ spans, in their order. So the spans are always read, each with the words around 
 
 The first token of a unit (`mtl.tasks.target_kind`) stands for it. A text with units is cut at its end; no model reads the units after the cut."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from mtl.base.log import logger
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses
 from mtl.tasks.target_kind import PAST, WHOLE, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-
-logger = logging.getLogger("mtl")
 
 
 def with_token_spans(

@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import logging
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -12,6 +11,7 @@ import numpy as np
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.progress import progress
 
 UNKNOWN = "<unk>"
@@ -20,8 +20,6 @@ BOUNDARIES = ("<SOS>", "<EOS>")
 FORMAT = 1  # version of cached texts; increase it when the file's layout changes, or the tokens of the same texts
 
 Tokenizer = Callable[[str], list[str]]
-
-logger = logging.getLogger("mtl")
 
 
 def moses_version() -> str:

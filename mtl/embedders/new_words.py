@@ -1,7 +1,6 @@
 """Words that are not in a run's vocabulary: where their vectors come from, and how they are added."""
 
 import hashlib
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +9,13 @@ from typing import Protocol
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.data.files import read_lines
 from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.interface import RunReaderRequest
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.embedders.words import VOCABULARY, WordEmbedder, word_sequences
 from mtl.model.sequences import ArraySequences
-
-logger = logging.getLogger("mtl")
 
 MOST_NEW = 200_000  # words beside the vocabulary that a reader keeps; with 300 numbers each, 240 MB
 

@@ -3,12 +3,12 @@
 A recipe is a file in embeddings/. A wing trains (`mtl.base.wings.Trainings`)."""
 
 import hashlib
-import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside, is_web_address
@@ -19,8 +19,6 @@ from mtl.data.splits import present_tasks
 from mtl.data.text import moses_version
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import is_sha256
-
-logger = logging.getLogger("mtl")
 
 VECTOR_SUFFIXES = (".bin", ".vec", ".txt", ".gz", ".zip", ".kv")  # a name with one of them is a path, not a recipe
 PLAIN_HELD_OUT = 0.1  # the default share (configs/baseline.yaml): vectors trained with it have the recipe's file name

@@ -2,7 +2,6 @@
 made from is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many."""
 
 import json
-import logging
 import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from mtl.base.display import show, shown_run
 from mtl.base.errors import InputError
 from mtl.base.events import Detail, RunBegun, Scored
 from mtl.base.files import write_json, write_text
+from mtl.base.log import logger
 from mtl.base.settings.layers import find_suite, flatten_config
 from mtl.base.settings.schema import PAPER
 from mtl.base.untrusted import AGAIN, read_json
@@ -34,8 +34,6 @@ from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.format import Submitted, write_predictions
 from mtl.tasks.metrics import best_constant, constant_score, further_scores, score
 from mtl.tasks.task import Task
-
-logger = logging.getLogger("mtl")
 
 
 def run_baseline(job: Job, command: str = "") -> Summary:

@@ -1,12 +1,12 @@
 """The logistic regression that stands beside a run in its table: it is made before the run, in a folder of its own."""
 
 import json
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 
 from mtl.base.errors import InputError, resources_as_input
+from mtl.base.log import logger
 from mtl.base.settings.layers import differences
 from mtl.base.wording import format_bytes
 from mtl.data.hashes import fingerprints
@@ -19,8 +19,6 @@ from mtl.runs.records import Beside, read_summary
 LOGISTIC = "logistic"  # the simple baseline that stands in every table
 MOST_BYTES = 50_000_000  # of training files on which it is trained without being asked for
 LONGEST_NAME = 200  # bytes of its folder's name; file systems take 255
-
-logger = logging.getLogger("mtl")
 
 
 def train_logistic(job: Job, make: Callable[[Job], object]) -> None:

@@ -5,7 +5,6 @@ threshold is chosen on dev in the way of the first run that has chosen its own (
 
 import hashlib
 import json
-import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 import torch
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.progress import Progress
 from mtl.base.untrusted import read_json
 from mtl.base.wording import counted
@@ -29,8 +29,6 @@ from mtl.tasks.task import Task
 
 FORMAT = 1  # increase it when the same members give other predictions
 COPIED = ("suite", "data_dir", "held_out", "choosing_share", "tasks")  # settings that it takes from its first run
-
-logger = logging.getLogger("mtl")
 
 
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:

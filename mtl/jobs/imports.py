@@ -1,6 +1,5 @@
 """The job of `mtl import`: a run of the predictions of another system, and what is known of that system."""
 
-import logging
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -9,6 +8,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
+from mtl.base.log import logger
 from mtl.base.names import one_spelling
 from mtl.base.settings.schema import System
 from mtl.base.typed import UnknownKey, typed
@@ -22,8 +22,6 @@ from mtl.submissions.answers import check_labels, read_labels
 from mtl.tasks.suite import Suite
 
 OF_IMPORTS = ("seed", "system", "labels", "rows")  # the settings that no other run has
-
-logger = logging.getLogger("mtl")
 
 
 def import_job(

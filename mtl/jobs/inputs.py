@@ -1,6 +1,5 @@
 """What a run is made from: its data, its method, and the word vectors and other files beside them. A finished run is compared with them."""
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_json
+from mtl.base.log import logger
 from mtl.base.settings.layers import differences
 from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
@@ -35,8 +35,6 @@ BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
     "imported": lazy("mtl.jobs.imported:Imported"),
     "ensemble": lazy("mtl.jobs.ensemble:Ensemble"),
 }
-
-logger = logging.getLogger("mtl")
 
 
 def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:

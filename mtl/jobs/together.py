@@ -9,6 +9,7 @@ from typing import Any
 
 from mtl.base.display import show
 from mtl.base.errors import InputError, UserError, resources_as_input
+from mtl.base.log import logger
 from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import read_json
@@ -19,8 +20,6 @@ from mtl.jobs.job import Job
 from mtl.jobs.machine import check_precision, exact, precision
 from mtl.methods import METHODS
 from mtl.runs.records import SeedScores
-
-logger = logging.getLogger("mtl")
 
 Seconds = Mapping[str, Mapping[int, float]]  # by run and by seed
 

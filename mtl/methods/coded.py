@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mtl.base.device import device_of
-from mtl.base.display import logger
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.settings.layers import flatten_config
 from mtl.base.settings.schema import Config, LossConfig
 from mtl.data.dataset import Dataset, Split, last_texts, with_one_wrong
@@ -143,8 +143,7 @@ def fit_tasks(
         dev_batch_size: model inputs in a batch of validation; None: as in training.
         sampling, pool, parts: see `mtl.training.batches.Schedule` and `MultitaskModule`.
         pin_memory: whether batches for a GPU are copied from page-locked memory; they must not lie on the GPU already.
-        stage: the fields of a `Stage` that do not follow from the other arguments.
-    """
+        stage: the fields of a `Stage` that do not follow from the other arguments."""
     settings, epochs = getattr(config, section), math.ceil(total_steps / epoch_steps)
     tasks = [task for task in data.dataset.trained_tasks if task.id in rows]
     data.set_loss(network, config.loss)

@@ -73,8 +73,7 @@ class Predictor:
             encoder_task: the task whose encoder `encode` uses, in a run in which each task has its own.
 
         Raises:
-            InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
-        """
+            InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device."""
         torch_device, folder = device_of(device, "device"), RunFolder(run_dir)
         if run_dir.is_dir():
             check_plain_folder(run_dir)
@@ -110,8 +109,7 @@ class Predictor:
             rows: the texts of each example: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
                 For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
                 A row of one text alone may be the text. Without candidates and spans, a row may be a dictionary, and the rows a DataFrame, with
-                the columns of the texts. Where each token has a label, a text may be the list of its tokens.
-        """
+                the columns of the texts. Where each token has a label, a text may be the list of its tokens."""
         return list(map(target_kind(self.task(task)).to_python, self._targets(task, rows)))
 
     @exact_arithmetic()
@@ -145,8 +143,7 @@ class Predictor:
             texts: any number of them.
             pooling: how the vectors of a text's tokens become one: their max or their mean; None: max for an LSTM, as in training, and
                 mean for a transformer.
-            progress: show it on standard error.
-        """
+            progress: show it on standard error."""
         method = pooling or self.model.pooling
         check_choice("pooling", method, POOLINGS)
         return encode_blocks(texts, lambda block: self.model.encode(block, method), self.model.dim, progress)
@@ -170,8 +167,7 @@ class Predictor:
         Args:
             task: the id of a task of the run.
             path: a file with the task's columns of texts and spans; its suffix says its format (`mtl.data.records`).
-            out: the file to write, whose name ends in .tsv, .txt or .csv, or has no ending; None: standard output.
-        """
+            out: the file to write, whose name ends in .tsv, .txt or .csv, or has no ending; None: standard output."""
         suite_task, ending = self.task(task), "" if out is None else out.suffix
         if ending not in ("", *ENDINGS):
             endings = " or ".join(ENDINGS)

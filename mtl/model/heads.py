@@ -40,8 +40,7 @@ class Head(nn.Module):
             overlap: the number of features of a pair's overlap (`mtl.methods.overlap`) that a head for pairs reads beside the vectors.
             spans: for each marked span that the head reads beside the vectors, the text that it is in: 0, or 1 for a pair's second.
             by_unit: whether it has outputs for each unit of the last text, read as that text's vector.
-            crf: whether it learns scores of pairs of neighbouring units' outputs, too.
-        """
+            crf: whether it learns scores of pairs of neighbouring units' outputs, too."""
         super().__init__()
         self.by_unit, self.pair, self.spans = by_unit, pair, list(spans)
         self.layers = nn.Sequential(

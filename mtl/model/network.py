@@ -129,8 +129,7 @@ class Heads(nn.Module):
             attention_size: None means pair tasks have no attention between their sentences.
             projection: the size to which each token is projected before pooling, except where a pair has attention, as in jiant.
             cosine: whether the head of a pair without marked spans whose target is a number is a `CosineHead`.
-            dim, hidden_size, dropout, overlap, crf: as in `Head`.
-        """
+            dim, hidden_size, dropout, overlap, crf: as in `Head`."""
         super().__init__()
         self.dim, self.outputs, self.tasks = dim, dict(outputs), [task.id for task in tasks]
         shared: dict[str, Any] = {"hidden_size": hidden_size, "dropout": dropout, "overlap": overlap, "crf": crf}

@@ -1,10 +1,10 @@
 """The leaderboard of all runs on one suite, beside the published rows."""
 
-import logging
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from statistics import fmean
 
+from mtl.base.log import logger
 from mtl.base.progress import progress
 from mtl.base.wings import wings
 from mtl.reports.board import Column, Group, GroupLine, Leaderboard
@@ -23,8 +23,6 @@ from mtl.tasks.suite import AVERAGE, Published, Suite
 from mtl.tasks.task import Task
 
 RUN_COSTS = tuple(COSTS)[:6]  # the costs that a run records
-
-logger = logging.getLogger("mtl")
 
 
 def leaderboard(

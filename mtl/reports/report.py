@@ -1,12 +1,12 @@
 """Compare all finished runs and evaluations, and write the report: a page, Markdown, LaTeX and CSV."""
 
-import logging
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from mtl.base.clock import now
 from mtl.base.errors import InputError
 from mtl.base.folders import check_written, write_files
+from mtl.base.log import logger
 from mtl.base.names import meant
 from mtl.base.wings import wings
 from mtl.reports.document import document
@@ -17,8 +17,6 @@ from mtl.reports.page import render_page
 from mtl.reports.tables import render_csv
 from mtl.runs.finished import FinishedRun, find_runs
 from mtl.stats.samples import SampleCache
-
-logger = logging.getLogger("mtl")
 
 
 def write_report(

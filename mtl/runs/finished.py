@@ -1,7 +1,6 @@
 """Find the finished runs below a folder, and read the predictions that their scores were computed from."""
 
 import hashlib
-import logging
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
+from mtl.base.log import logger
 from mtl.base.names import one_spelling, text_problem
 from mtl.base.terminal import one_line
 from mtl.base.untrusted import AGAIN, check_plain_folder, read_bytes, read_json
@@ -24,7 +24,6 @@ from mtl.runs.rows import RecordedRows, read_recorded, recorded_groups, recorded
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import ScoredRows, Task
 
-logger = logging.getLogger("mtl")
 Finished = TypeVar("Finished")
 
 

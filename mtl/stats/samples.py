@@ -1,7 +1,6 @@
 """The samples of a run's scores: its resamples, reduced to what tests need, and kept on disk, so that known predictions are not resampled again."""
 
 import hashlib
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
+from mtl.base.log import logger
 from mtl.base.version import VERSION
 from mtl.runs.finished import FinishedRun
 from mtl.stats.comparison import Sample, counted_with_rows, mean_over_tasks
@@ -18,8 +18,6 @@ from mtl.stats.resampling import RESAMPLES, RowSet, resampled_scores, row_groups
 from mtl.tasks.suite import AVERAGE
 
 FORMAT = 2  # increase it whenever the resamples of the same predictions change, or the layout of the files
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True, eq=False)

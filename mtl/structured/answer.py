@@ -2,7 +2,6 @@
 
 A target is a cell of `mtl.structured.answer_cells`. A prediction is the text of one answer, or an empty text for a row without an answer."""
 
-import logging
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mtl.base.log import logger
 from mtl.structured.answer_cells import Gold, answer_cell, answer_length, answer_position, gold, is_target, parse_starts
 from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, units_within, window_answer
 from mtl.tasks.kinds.text import escape, unescape
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 NONE = ""  # the prediction for a row without an answer
 NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows have no answer
-
-logger = logging.getLogger("mtl")
 
 
 class AnswerHead(HeadTargets):

@@ -1,6 +1,5 @@
 """The first sentences of a text as its summary: for news articles, hard to beat. Sentences are split by punctuation and abbreviations."""
 
-import logging
 import re
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from sacremoses.corpus import NonbreakingPrefixes
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_json
+from mtl.base.log import logger
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
@@ -34,8 +34,6 @@ END = re.compile(
     """,
     re.VERBOSE,
 )
-
-logger = logging.getLogger("mtl")
 
 
 def sentences(text: str, language: str) -> list[str]:

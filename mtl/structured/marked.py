@@ -4,7 +4,6 @@ A token is a run of letters and digits, a letter of a script without spaces betw
 within a token has the whole token. A span does not count if it is not within the text, holds no token, or shares one with a longer span, or an
 equally long one before it. The log says once for each file how many spans of either kind there are."""
 
-import logging
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 from unicodedata import category
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.data.columns import LIST, TAGS, TOKENS, items_of, nested_value, text, value_of
 from mtl.data.forms import NumberedRows
 from mtl.tasks.task import BESIDE
@@ -20,8 +20,6 @@ from mtl.tasks.task import BESIDE
 OUTSIDE = "O"
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han. Each of their letters is a word.
 UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-
-logger = logging.getLogger("mtl")
 reported = set[tuple[Path, int, int]]()  # the files and their numbers of spans that the log has told of
 
 Span = tuple[int, int, str]  # its first character, the one after its last, and its type

@@ -1,6 +1,5 @@
 """Predictions in any form that mtl takes, put to the rows of the data: in their order, or by ids, numbers, or the rows' columns."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.wording import listed
 from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_records
@@ -22,8 +22,6 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.task import Layout, Task
 
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Which predictions belong to which rows of the data: by ids, or by the values of the columns that stand beside both."""
 
 import json
-import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.names import one_spelling
 from mtl.data.columns import text
 from mtl.data.records import Record
@@ -19,8 +19,6 @@ from mtl.submissions.row_files import show
 MISSING = {"nan", "-nan", "na", "n/a", "<na>", "#n/a", "#na", "null", "none"}
 
 Values = Sequence[Any]  # of one row, in the columns that are compared
-
-logger = logging.getLogger("mtl")
 
 
 def match_ids(lines: PredictionLines, rows: Mapping[str, int], described: str, is_sample: bool) -> list[int]:

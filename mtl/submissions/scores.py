@@ -1,6 +1,5 @@
 """Scores of predictions against gold targets, as `mtl score` prints them."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
@@ -25,8 +25,6 @@ SCORED = ("test", "dev")  # the first split that has predictions and gold target
 
 # What is scored, by task id: the split, the predictions (rows,) and the rows with gold targets.
 Pairs = dict[str, tuple[str, np.ndarray, ScoredRows]]
-
-logger = logging.getLogger("mtl")
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:

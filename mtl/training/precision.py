@@ -1,17 +1,15 @@
 """The precision in which networks train, encode and predict: what `trainer.precision` means on a device."""
 
-import logging
 from typing import Any
 
 import torch
 
 from mtl.base.device import device_of, multiplies_bfloat16
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.settings.schema import TrainerConfig
 
 DTYPES = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # the types of the factors of matrix products
-
-logger = logging.getLogger("mtl")
 
 
 def used_precision(config: TrainerConfig, device: torch.device) -> str:

@@ -3,7 +3,6 @@
 A Lightning epoch is the training between two validations. Everything random in an epoch depends only on the seed, the stage and the epoch's number,
 and each epoch ends with a checkpoint. So a stage that resumes from its last checkpoint continues exactly as if it had not been interrupted."""
 
-import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +22,7 @@ from mtl.base.display import show
 from mtl.base.errors import DivergedError, InputError
 from mtl.base.events import Detail, Scored
 from mtl.base.files import write_json
+from mtl.base.log import logger
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.wording import format_duration
@@ -35,8 +35,6 @@ from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
 from mtl.training.stage_callbacks import MONITOR, BestWeights, LastWeights, Patience, SeedEachEpoch
 from mtl.training.trainer import read_state, train
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -77,8 +75,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     Raises:
         InputError: if last.ckpt is damaged, or of another model.
         DivergedError: with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt are then
-            those of earlier validations.
-    """
+            those of earlier validations."""
     resume = stage.folder / RESUME
     epochs, steps = _progress_of(resume, module, stage) if stage.resumable and resume.exists() else (0, 0)
     if epochs:

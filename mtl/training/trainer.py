@@ -106,8 +106,7 @@ def train(
 
     Raises:
         InputError: if Lightning cannot continue from the state.
-        KeyboardInterrupt: for SIGTERM, too.
-    """
+        KeyboardInterrupt: for SIGTERM, too."""
     begun = TrainingBegun()
     with quiet(), naming(resume.parent):
         trainer = pl.Trainer(

@@ -1,13 +1,13 @@
 """Commands that use runs and predictions, or list them."""
 
 import argparse
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mtl.api.commands.job_settings import Commands, add_report_dir, add_runs_dir, job_of
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.wording import counted
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _job_of(settings: Sequence[str]) -> "Job":
     named = any(setting.startswith("suite=") and setting != "suite=auto" for setting in settings)
     verb = "is" if job.suite.name == "klej" else "is not"
     why = "" if named else f" (KLEJ's data {verb} there; name another suite with suite=)"
-    logging.getLogger("mtl").info("suite %s%s", job.suite.name, why)
+    logger.info("suite %s%s", job.suite.name, why)
     return job
 
 

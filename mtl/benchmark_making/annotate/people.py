@@ -29,8 +29,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     """The runs of files of answers, which can be made within the block alone, and how far the people agree, one line each.
 
     The names of the runs begin with `name`: NAME-PERSON, and NAME-majority with each row's most frequent answer, or the mean of its numbers. The
-    settings are those of `mtl.jobs.imports.import_job`; `rows` is the key of the sample. Raises InputError for what are no answers to its rows.
-    """
+    settings are those of `mtl.jobs.imports.import_job`; `rows` is the key of the sample. Raises InputError for what are no answers to its rows."""
     if foreign := [path for path in paths if not is_answers(path)]:
         raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
     if settings.get("rows") is None:

@@ -1,8 +1,7 @@
 """What a task gives away: scores of floors that read a part of each row, and words that tell a class.
 
 A model that scores high may have learned these instead of the task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language
-Inference Data"; Gardner et al. 2021, "Competency Problems"). Each finding says what it means for a score and what would mend it.
-"""
+Inference Data"; Gardner et al. 2021, "Competency Problems"). Each finding says what it means for a score and what would mend it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

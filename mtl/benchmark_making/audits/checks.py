@@ -27,8 +27,7 @@ class AuditReport:
     """What an audit of a suite's data says; what `mtl.audit` returns. A notebook shows the report.
 
     Attributes:
-        report: the report, in Markdown.
-    """
+        report: the report, in Markdown."""
 
     def __init__(self, done: "Audit") -> None:
         self._findings: Sequence[Finding] = done.findings

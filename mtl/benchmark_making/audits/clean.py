@@ -33,8 +33,7 @@ def write_clean(job: Job, out: Path) -> str:
 
     Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
     out of train, only the first of several training rows that are nearly the same stays. Raises InputError as `find_near` does, for a file that a
-    run cannot read, and for a split that would have no rows left.
-    """
+    run cannot read, and for a split that would have no rows left."""
     check_new_folder(out)
     near_rows = find_near(job)
     if broken := [finding for files, _ in near_rows for finding in files.findings if finding.kind == "unreadable"]:

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from mtl.base.log import logger
 from mtl.base.progress import hidden_progress
 from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job, load_job
@@ -17,8 +18,6 @@ from mtl.methods.method import BuildRequest
 from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score
 from mtl.tasks.task import Task
-
-logger = logging.getLogger("mtl")
 
 FEW_TEXTS = 100  # distinct training texts
 LEVEL = 0.05  # of the intervals

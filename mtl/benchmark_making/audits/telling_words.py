@@ -35,8 +35,7 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
 
     The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. Its
     threshold is corrected for the number of words and classes (Bonferroni). A rare class has large z-scores by chance, so a word must pass the exact
-    binomial test at the same level, too. `words` gives the words of a text, by its index in `Split.texts`.
-    """
+    binomial test at the same level, too. `words` gives the words of a text, by its index in `Split.texts`."""
     answers = list(task.labels or ())
     vectorizer = CountVectorizer(analyzer=lambda row: row, binary=True, min_df=FEWEST_WITH_WORD)
     try:

@@ -63,8 +63,7 @@ def init_suite(
 
     Raises:
         InputError: if there is no folder, no usable file or no task that can be declared, for a name that is not valid in file names, if `out`
-            already exists, as nothing is overwritten, and for questions that are not allowed.
-    """
+            already exists, as nothing is overwritten, and for questions that are not allowed."""
     opened: AbstractContextManager[HubSet | None] = nullcontext()
     if isinstance(data_dir, str) and data_dir.startswith("hf://"):
         check_installed("hub", unit=data_dir)
@@ -144,8 +143,7 @@ def guess_suite(
         shown: the folder that comments name as that of the data; None: `data_dir`, or for a data set of the Hub data/NAME.
 
     Raises:
-        InputError: if there is no usable file, and for known keys of other tasks, or that do not fit a task.
-    """
+        InputError: if there is no usable file, and for known keys of other tasks, or that do not fit a task."""
     content = source.content if source else files_of_tasks(data_dir)
     address = source.address if source else ""
     if not content.tasks:

@@ -35,8 +35,7 @@ def guess_kind(
     Args:
         by_split: the targets of each file that has them. All decide the labels and the range, the first the kind and the metric.
         candidates: the columns of candidates in the rows of all files that have targets; empty if the task cannot be a choice.
-        names: the names of labels that are numbers, by number, from another column or the file's metadata.
-    """
+        names: the names of labels that are numbers, by number, from another column or the file's metadata."""
     main, *_ = by_split.values()
     joined, kind = FileColumn.joined([*by_split.values()]), guess.kind
     if len(joined.counts) < 2:

@@ -1,7 +1,6 @@
 """`mtl leaderboard`: checks the submissions in a folder, scores them on hidden labels, and writes a static site. Messages are about the submissions
 alone, scores are rounded as the suite shows them, and nothing says which rows are right."""
 
-import logging
 import os
 import unicodedata
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import Annotated, Literal
 
 from mtl.base.errors import InputError, shortened
 from mtl.base.folders import check_written, write_files
+from mtl.base.log import logger
 from mtl.base.progress import progress
 from mtl.base.terminal import visible
 from mtl.base.typed import AT_LEAST_ONE
@@ -22,8 +22,6 @@ from mtl.benchmark_making.leaderboard.scoring import ScoredSubmission
 from mtl.benchmark_making.leaderboard.site import site_files
 from mtl.benchmark_making.leaderboard.submission import Entrant
 from mtl.tasks.suite import Suite
-
-logger = logging.getLogger("mtl")
 
 Verdicts = dict[str, str]  # by the name of a submission, why it is refused; an empty text if it is not
 
@@ -50,8 +48,7 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
     """Score the submissions in a folder and write the site of the leaderboard into `out`; pages of systems that are no longer there are removed.
 
     `gold` is a data folder whose files of the split have labels. A submission that is refused stops no other one; the same folders give the same
-    bytes. Raises InputError for no submission or label, for labels in the folder of the site, and as `write_files` does for that folder.
-    """
+    bytes. Raises InputError for no submission or label, for labels in the folder of the site, and as `write_files` does for that folder."""
     if gold.resolve().is_relative_to(out.resolve()):
         problem = f"{gold} is in the folder of the site, {out}, which is published; name another one"
         raise InputError(problem, key="gold")

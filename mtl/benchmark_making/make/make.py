@@ -54,8 +54,7 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> str:
 
     `name` is the path of a recipe, or the name of a shipped one. `out` is a new folder, which appears when all of its files are complete. `data_dir`
     has the sources; by default it is the recipe's folder, or for a recipe of embedded corpora data/NAME, where they are written. Raises InputError
-    for a recipe, a source or a row that is not as it should be.
-    """
+    for a recipe, a source or a row that is not as it should be."""
     recipe = load_recipe(find_yaml("recipe", name, shipped("configs") / "recipe"))
     check_new_folder(out)
     source_dir = _default_sources(recipe) if data_dir is None else data_dir

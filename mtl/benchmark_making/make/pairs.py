@@ -25,8 +25,7 @@ class PairRows:
     """Make pairs of a row of the first table and a row of the second.
 
     A pair has the columns of both, and in the column similarity the share of the first text's units that the second text has. Units are byte pairs
-    in lower case, learned from the texts of the step. Where both tables have a column of one name, that of the second row is called other_NAME.
-    """
+    in lower case, learned from the texts of the step. Where both tables have a column of one name, that of the second row is called other_NAME."""
 
     texts: list[str]  # the columns of the first and of the second table that are compared
     groups: list[str]  # the columns of both tables that say which group a row is in, as the article of a summary
@@ -135,8 +134,7 @@ class Similarity:
 class Cut:
     """Cut each text to its run of at most ten sentences that is most similar to another text of the row, after the penalty for each sentence.
 
-    The similarity is the share of the other text's units that the run has. Of equally similar runs, it is the first of the shortest.
-    """
+    The similarity is the share of the other text's units that the run has. Of equally similar runs, it is the first of the shortest."""
 
     column: str  # the column of texts that are cut
     like: str  # the column of the texts that they are compared with

@@ -1,6 +1,5 @@
 """The step that divides rows into train, dev and test by shares."""
 
-import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +8,9 @@ from itertools import accumulate, chain, pairwise
 from scipy.cluster.hierarchy import DisjointSet
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.benchmark_making.make.table import SPLIT, SourceRow, Table, Work
 from mtl.tasks.task import SPLITS
-
-logger = logging.getLogger("mtl")
 
 REST = "rest"  # the rows that are in no split
 MOST_OFF = 0.1  # a split whose number of rows is further off than this share is warned of
@@ -23,8 +21,7 @@ class SplitRows:
     """Divide rows at random so that a key stands in one split only.
 
     Groups of rows with common keys are assigned one by one, the largest first, each to the split where it brings the numbers of rows,
-    in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic).
-    """
+    in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic)."""
 
     shares: dict[str, float]  # by split, its share of the rows; the sum is at most 1, and the rest is dropped
     keys: list[str] = field(default_factory=list)  # columns of texts or lists: rows that share a value of any of

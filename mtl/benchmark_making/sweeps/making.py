@@ -1,16 +1,14 @@
 """Make the runs of a sweep that are not finished, and the run of its choice."""
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from mtl.base.errors import BusyError, DivergedError, InputError, UserError, resources_as_input
+from mtl.base.log import logger
 from mtl.benchmark_making.sweeps.sweep import Sweep
 from mtl.jobs.engines import Failures
 from mtl.jobs.job import Job
-
-logger = logging.getLogger("mtl")
 
 Make = Callable[[Job], Any]
 MakeTogether = Callable[[Sequence[Job]], Any]
@@ -24,8 +22,7 @@ def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Cal
     Where a choice is made, a run that diverges is not chosen, which is no error.
 
     Returns the names of the runs that other processes are making, and which are left to them. Raises InputError and DivergedError as a run does: that
-    of a finished run at once, that of another run after all runs have ended and the report is written.
-    """
+    of a finished run at once, that of another run after all runs have ended and the report is written."""
     busy = list[str]()
     try:
         for rung in sweep.rungs():

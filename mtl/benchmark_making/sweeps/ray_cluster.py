@@ -36,8 +36,7 @@ class RayCluster:
     """`mtl.jobs.engines.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
 
     A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors and runs
-    must be in a file system that all nodes share, under the same paths.
-    """
+    must be in a file system that all nodes share, under the same paths."""
 
     def __init__(self) -> None:
         """Raises InputError if Ray is not installed."""

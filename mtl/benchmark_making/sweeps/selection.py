@@ -2,10 +2,8 @@
 
 The median over seeds chooses: all seeds of the result have one setting, as a paper reports it, and are the seeds of one run. With halving by k,
 all settings train the first seed; for each task, the best 1/k (rounded up) of those that trained a seed train the next one, so that most settings
-cost one seed (Jamieson and Talwalkar 2016, with seeds as the budget). A run with many tasks goes on if it is among the best for any of them.
-"""
+cost one seed (Jamieson and Talwalkar 2016, with seeds as the budget). A run with many tasks goes on if it is among the best for any of them."""
 
-import logging
 import math
 import shutil
 from collections import defaultdict
@@ -18,6 +16,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from mtl.base.errors import DivergedError, InputError
+from mtl.base.log import logger
 from mtl.base.settings.layers import differences, flatten_config
 from mtl.base.typed import typed
 from mtl.base.untrusted import read_json
@@ -32,8 +31,6 @@ METHOD = "selected"
 ALIKE = ("suite", "data_dir", "held_out", "choose_on_repeats", "choosing_share", "seeds")
 # Settings of the result, which it takes from the first of them.
 COPIED = (*ALIKE, "runs_dir", "cache_dir", "statistic", "submission.header", "submission.name")
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)

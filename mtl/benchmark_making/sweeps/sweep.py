@@ -1,7 +1,6 @@
 """The file of a sweep: the runs that it lists, each with its name and its folder, and how to choose among them."""
 
 import itertools
-import logging
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.settings.layers import find_yaml, flatten, shipped
 from mtl.base.settings.schema import names_code
 from mtl.base.untrusted_yaml import read_yaml
@@ -20,8 +20,6 @@ from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present
 from mtl.jobs.job import Job
 from mtl.methods import METHODS
-
-logger = logging.getLogger("mtl")
 
 SECTIONS = ("title", "settings", "grid", "runs", "select")
 MOST_RUNS = 100_000  # of a grid

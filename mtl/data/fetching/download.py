@@ -1,7 +1,6 @@
 """Download files: continue interrupted downloads, and verify what has arrived."""
 
 import json
-import logging
 import os
 import re
 import time
@@ -12,6 +11,7 @@ from urllib3 import exceptions as urllib3_errors
 
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, sha256, write_text
+from mtl.base.log import logger
 from mtl.base.progress import Progress
 from mtl.data.hashes import checksum_problem
 
@@ -20,8 +20,6 @@ PAUSE = 1.0  # seconds before the first retry; each further retry in a row waits
 TIMEOUT = (15.0, 60.0)  # the longest time in seconds to wait for a connection, and for the next bytes
 CHUNK = 2**16
 UNSTATED = 2**30  # the most bytes of a file whose size nobody states: it cannot fill the disk
-
-logger = logging.getLogger("mtl")
 
 
 class UnavailableError(InputError):

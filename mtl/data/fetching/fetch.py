@@ -1,6 +1,5 @@
 """Put a suite's data into its folder: download and unpack it, or generate it for an embedded suite."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +8,7 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import without_empty_folders
 from mtl.base.locks import waiting_lock
+from mtl.base.log import logger
 from mtl.base.untrusted import inside
 from mtl.base.wings import wings
 from mtl.data.fetching.archives import unpack
@@ -17,8 +17,6 @@ from mtl.data.sample import write_sample
 from mtl.data.splits import choose_scored, missing_tasks
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import HubSource, Source, Task
-
-logger = logging.getLogger("mtl")
 
 
 def awaits_generation(suite: Suite, data_dir: Path) -> bool:

@@ -1,7 +1,6 @@
 """A cache of an ELMo's layers on disk: each distinct text is computed once for all seeds, stages, tasks and runs."""
 
 import hashlib
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from mtl.base.arrays import read_array, read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, replacing, reserve
 from mtl.base.locks import waiting_lock
+from mtl.base.log import logger
 from mtl.base.progress import Progress
 from mtl.base.wording import format_bytes
 from mtl.embedders.elmo.model import ELMo
@@ -19,8 +19,6 @@ from mtl.model.sequences import ArraySequences
 FORMAT = 1  # of the cache: raised whenever the vectors of the same words change, or the layout of the files
 SHARD = 256 * 2**20  # bytes in one shard: a crash loses at most one
 CHUNK = 2048  # texts that are passed to ELMo together
-
-logger = logging.getLogger("mtl")
 
 
 class LayerCache:

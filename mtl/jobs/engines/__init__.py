@@ -1,16 +1,14 @@
 """Engines: one registry entry for each way to execute units of work, their interface, and how the errors of several runs are counted."""
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from mtl.base.errors import DivergedError, InputError, UserError, resources_as_input
+from mtl.base.log import logger
 from mtl.base.wings import Registry, lazy
 from mtl.base.wording import counted
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import write_json
+from mtl.base.log import logger
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json

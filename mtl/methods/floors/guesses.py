@@ -30,8 +30,7 @@ def guessed(
             constant answer on the training rows, by the task's metric. uniform: each possible answer is equally probable ("Random" in the
             Superlim paper). majority: the most frequent target of the training rows; for numbers, their mean ("MaxFreq/Avg" in the Superlim
             paper); for targets of units, such as the tags of tokens, the kind answers by the texts (`TargetKind.usual`).
-        texts: those of the dataset, which both splits refer to.
-    """
+        texts: those of the dataset, which both splits refer to."""
     kind, candidates = target_kind(task), rows.scored.candidates
     if guess == "constant":
         return kind.repeat(best_constant(task, train.scored), len(rows), candidates)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mtl.base.display import logger
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.settings.schema import Config
 from mtl.data.dataset import Dataset, Split, last_texts, marked_texts
 from mtl.data.text import tokenized

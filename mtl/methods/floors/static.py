@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from mtl.base.display import logger
+from mtl.base.log import logger
 from mtl.base.progress import Progress
 from mtl.base.wings import text_vectors
 from mtl.data.text import UNKNOWN

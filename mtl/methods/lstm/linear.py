@@ -19,9 +19,9 @@ import sklearn
 import torch
 
 from mtl.base.arrays import read_checkpoint
-from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import write_checkpoint, write_json
+from mtl.base.log import logger
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import Config, FloorConfig
 from mtl.base.untrusted import read_json

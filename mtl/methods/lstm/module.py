@@ -69,8 +69,7 @@ class Module(MultitaskModule):
             options: Lightning's `strict` and `weights_only`, which are always true here.
 
         Raises:
-            InputError: for a file that is neither, a run of another method, a damaged file, and other options.
-        """
+            InputError: for a file that is neither, a run of another method, a damaged file, and other options."""
         for key, value in options.items():
             if key not in ("strict", "weights_only") or value not in (True, None):
                 raise InputError("not taken: all weights are read, as tensors alone; drop it", key=key, value=value)
@@ -168,8 +167,7 @@ class Module(MultitaskModule):
             task: the id of a task whose head the network has.
             rows: as in `mtl.load(…).predict`.
             targets: one for each row, in the form of the targets in the task's files; None: unknown, for predictions alone.
-            batch_size: model inputs in a batch.
-        """
+            batch_size: model inputs in a batch."""
         suite_task, model = self.predictor.task(task), self.predictor.model
         assert isinstance(model, TrainedLstm)
         checked = as_rows(suite_task, rows)

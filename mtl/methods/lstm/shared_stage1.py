@@ -18,10 +18,10 @@ import torch
 from torch import nn
 
 from mtl.base.device import device_of
-from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy, write_json
 from mtl.base.locks import waiting_lock
+from mtl.base.log import logger
 from mtl.base.settings.layers import flatten_config, matches
 from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.base.untrusted import read_json

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from mtl.base.device import device_of
-from mtl.base.display import logger
+from mtl.base.log import logger
 from mtl.data.spans import with_token_spans
 from mtl.data.text import moses_version, tokenized
 from mtl.embedders import EMBEDDERS

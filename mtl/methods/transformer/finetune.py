@@ -11,9 +11,9 @@ import torch
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of
-from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.files import check_space
+from mtl.base.log import logger
 from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.costs import networks_cost
 from mtl.methods.method import BuildRequest, Method, Predictions

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from mtl.base.device import device_of
-from mtl.base.display import logger
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.coded import Coded

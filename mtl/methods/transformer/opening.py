@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from mtl.base.display import logger
 from mtl.base.errors import InputError
 from mtl.base.extras import import_transformers
+from mtl.base.log import logger
 from mtl.base.memory import check_fits
 from mtl.base.wings import wings
 from mtl.base.wording import counted

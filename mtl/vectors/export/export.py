@@ -1,6 +1,5 @@
 """Export a finished run's encoder or word vectors, as a folder that other programs read, with a model card."""
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from torch import Tensor
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.folders import check_new_folder, new_folder
+from mtl.base.log import logger
 from mtl.base.typed import check_choice, check_known, typed
 from mtl.base.wings import lazy
 from mtl.data.files import text_lines
@@ -19,8 +19,6 @@ from mtl.data.text import UNKNOWN, moses
 from mtl.embedders.new_words import WordReader
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.vectors.encoders.run import RunEncoder, RunSettings, open_run
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """The evaluation of an encoder on tasks, with mteb's own code. What is finished is not repeated."""
 
-import logging
 import math
 import shutil
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from mteb.results import TaskResult
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, write_json, write_text
+from mtl.base.log import logger
 from mtl.base.wording import format_duration
 from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
@@ -26,8 +26,6 @@ from mtl.vectors.mteb.results import EvaluationFolder, Record, record_key
 from mtl.vectors.mteb.retrieval import CorpusSearch
 from mtl.vectors.mteb.statistics import compare_rows
 from mtl.vectors.mteb.summary import render_table, summarize
-
-logger = logging.getLogger("mtl")
 
 # batch_size: texts in a batch of mteb's loader; the encoder makes batches of its own, and shows a bar of its own.
 ENCODING = {"batch_size": 256, "show_progress_bar": False}

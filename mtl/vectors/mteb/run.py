@@ -15,13 +15,12 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.locks import waiting_lock
+from mtl.base.log import logger
 from mtl.base.typed import UnknownKey
 from mtl.jobs.engines import ENGINES, Mapper, Needs, Unit
 from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
 from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
 from mtl.vectors.mteb.results import EvaluationFolder
-
-logger = logging.getLogger("mtl")
 
 OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 

@@ -3,7 +3,6 @@ the next one is complete. `trained_body` is the small BERT of a suite for which 
 
 import hashlib
 import json
-import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -19,6 +18,7 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed, import_transformers, library_versions
 from mtl.base.files import replacing, write_json, write_text
 from mtl.base.folders import new_folder
+from mtl.base.log import logger
 from mtl.base.version import VERSION
 from mtl.base.wording import escaped
 from mtl.vectors.pretraining.network import new_bert
@@ -30,8 +30,6 @@ from mtl.vectors.pretraining.vocabulary import learn_tokenizer, portable_tokeniz
 
 LOG, VOCABULARY = "training.json", "tokenizer.json"
 CARD = Path(__file__).with_name("card.md")
-
-logger = logging.getLogger("mtl")
 CPU = torch.device("cpu")
 
 

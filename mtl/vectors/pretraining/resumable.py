@@ -1,7 +1,6 @@
 """Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL."""
 
 import ctypes
-import logging
 import math
 import sys
 import zlib
@@ -18,14 +17,13 @@ from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
 from mtl.base.errors import DivergedError
+from mtl.base.log import logger
 from mtl.base.progress import Progress
 from mtl.training.trainer import ValidatedModule, read_state, train
 from mtl.vectors.pretraining.unfinished import CHECKPOINT
 
 MOST_HELD_OUT = 1000  # lines or segments
 RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
-
-logger = logging.getLogger("mtl")
 
 
 def split_held_out(parts: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,5 @@
 """Training of vectors on a suite's training text, on text files, or as a recipe says."""
 
-import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import sha256, write_text
 from mtl.base.locks import waiting_lock
+from mtl.base.log import logger
 from mtl.base.typed import typed
 from mtl.base.wings import resolve
 from mtl.data.files import text_lines
@@ -26,8 +26,6 @@ from mtl.embedders.recipes import Recipe, source_note, suite_source
 from mtl.tasks.suite import Suite
 from mtl.vectors.training_request import TrainingRequest
 from mtl.vectors.words import TRAININGS
-
-logger = logging.getLogger("mtl")
 
 LONGEST = 1_000_000  # tokens; a longer training text is cut
 Text = tuple[Iterable[Sequence[str]], str]  # tokenized lines, and the source that identifies them
