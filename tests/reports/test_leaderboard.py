@@ -44,6 +44,10 @@ def best(board: Leaderboard) -> dict[str, set[str]]:
     return {column: {row.name for row in board.rows if board.is_best(row, column)} for column in board.columns}
 
 
+def notes_of(board: Leaderboard) -> list[str]:
+    return [*board.marks, *board.facts]
+
+
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     path = tmp_path_factory.mktemp("runs")
@@ -129,7 +133,7 @@ def test_what_compares_with_nothing_is_not_the_best(tmp_path: Path) -> None:
     # Tasks with changed files are named.
     summary = {**read_json(folder.summary), "reduced": ["cbd", "psc"], "changed": {"psc": ["train"]}}
     write_json(folder.summary, summary)
-    notes = " ".join(leaderboard(find_runs(tmp_path)).notes)
+    notes = " ".join(notes_of(leaderboard(find_runs(tmp_path))))
     assert "† other split sizes than the published ones, or changed files, by their checksums (psc)" in notes
 
 
@@ -173,12 +177,12 @@ def test_each_score_compares_with_those_on_its_split(mixed: Leaderboard) -> None
 
 
 def test_notes_say_what_is_partial_and_reduced_on_the_splits_scored(board: Leaderboard, mixed: Leaderboard) -> None:
-    notes = " ".join(board.notes)
+    notes = " ".join(notes_of(board))
     assert "partial, without nkjp-ner, cdsc-e, cdsc-r, polemo2.0-in, polemo2.0-out, dyk, psc: partial." in notes
     assert "dev is examples held out of the training file: 60 of cbd" in notes
     assert "†" not in notes
     # But dev where a note is about dev.
-    assert [note for note in mixed.notes if "dev rows" in note] == []
+    assert [note for note in notes_of(mixed) if "dev rows" in note] == []
     assert "on the split that each row names" in mixed.marks[0]
     too_high = " Model selection was on dev, so dev scores are a little too high."
     suite = load_suite(find_suite("klej"))
@@ -186,8 +190,8 @@ def test_notes_say_what_is_partial_and_reduced_on_the_splits_scored(board: Leade
     runs = [replace(row.run, summary={**row.run.summary, "chosen_on_dev": ""}) for row in board.rows if row.run]
     published = [row for row in board.rows if row.run is None]
     assert not mark_notes(suite, [*published, *(replace(board.rows[0], run=run) for run in runs)])[0].endswith(too_high)
-    assert "dev is examples held out of the training file: 60 of stars, 60 of opposite." not in " ".join(mixed.notes)
-    assert "dev is examples held out of the training file: 60 of stars." in " ".join(mixed.notes)
+    assert "dev is examples held out of the training file: 60 of stars, 60 of opposite." not in " ".join(notes_of(mixed))
+    assert "dev is examples held out of the training file: 60 of stars." in " ".join(notes_of(mixed))
 
 
 def test_tasks_not_above_their_best_constant_answer_and_seeds_with_one_prediction_are_named(tmp_path: Path) -> None:
@@ -195,13 +199,13 @@ def test_tasks_not_above_their_best_constant_answer_and_seeds_with_one_predictio
     bad = make_run(tmp_path / "bad", right(1.0), ["method=svm"])
     make_run(tmp_path / "least", right(0.0), ["method=constant"])
     board = leaderboard(find_runs(tmp_path))
-    notes = " ".join(board.notes)
+    notes = " ".join(notes_of(board))
     assert "Not above" not in notes and "same prediction" not in notes
     assert row_of(board, "least").label == "Best constant"
     summary = read_json(bad.summary) | {"not_above_constant": ["dyk"], "same_answer": {"dyk": [1, 3]}}
     summary["tasks"]["dyk"]["constant"] = 101.0
     write_json(bad.summary, summary)
-    notes = leaderboard(find_runs(tmp_path)).notes
+    notes = notes_of(leaderboard(find_runs(tmp_path)))
     assert "Not above the best constant answer, with its score: bad: dyk 100.0 (constant 101.0)." in notes
     assert "The same prediction for every example: bad: dyk (seeds 1, 3)." in notes
 
@@ -250,7 +254,7 @@ def test_an_average_over_some_tasks(averaged: Leaderboard) -> None:
     # And what notes say of it:
     assert averaged.marks[1] == "AVG is the mean over mood, stars."
     assert averaged.marks[2] == "Published rows are scores on the split that they name."
-    assert not any("partial" in note for note in averaged.notes)
+    assert not any("partial" in note for note in notes_of(averaged))
 
 
 @in_browser
