@@ -1,0 +1,5 @@
+"""The logger of the whole package."""
+
+import logging
+
+logger = logging.getLogger("mtl")
