@@ -1,6 +1,5 @@
-"""A task's data from its copy on the Hugging Face Hub. Only data files are downloaded, into the cache of huggingface_hub, and no code of a dataset is
-run. What they hold is not trusted: it is written to the task's files only after it has been read as a run reads it. `HF_TOKEN`, `HF_ENDPOINT` and
-`HF_HOME` mean what they mean to huggingface_hub, which this module imports: import it only where the extra `hub` is installed."""
+"""A task's data from its copy on the Hugging Face Hub. Only data files are downloaded, no code of a dataset is run, and what they hold is written
+only after it has been read as a run reads it. This module imports huggingface_hub: import it only where the extra `hub` is installed."""
 
 import re
 import shutil

@@ -1,5 +1,4 @@
-"""The files of a dataset on the Hugging Face Hub: their list, their bytes in the cache of huggingface_hub, and its errors as one line. Import this
-module only where the extra `hub` is installed."""
+"""The files of a dataset on the Hugging Face Hub, and its errors as one line. Import this module only where the extra `hub` is installed."""
 
 import re
 from collections.abc import Iterator

@@ -1,5 +1,4 @@
-"""How similar two texts are: the share of the first one's units that the second one has, by counts that are the same on every machine. Pairs are
-searched among all pairs of many texts, block by block: memory grows with the number of texts, not of pairs."""
+"""How similar two texts are: the share of the first one's units that the second one has. All pairs are searched block by block, to save memory."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

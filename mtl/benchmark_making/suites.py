@@ -160,10 +160,9 @@ class Suite:
 
     @cached_property
     def _rows(self) -> list[list[Any]]:
-        tasks = self.content.tasks.values()
         return [
             [task.id, task.kind, task.metric, ", ".join(task.text), task.target, *map(task.rows.get, SPLITS)]
-            for task in tasks
+            for task in self.content.tasks.values()
         ]
 
     @property

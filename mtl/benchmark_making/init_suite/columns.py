@@ -61,9 +61,8 @@ def unread_columns(table: FileTable, test: FileTable | None, target: FileColumn,
 def _guess_text(
     tables: SplitTables, target: FileColumn, exclude: set[str], most: int
 ) -> tuple[list[str], str, str | None]:
-    """The columns of texts, at most `most`, the reason, and the question where other columns may be texts, too. A column of texts
-    holds no numbers, categories or ids, does not follow from the target, is not below a key `meta`, and has values in the test file, too. Columns
-    with several words in most rows are preferred to columns with single words."""
+    """The columns of texts, at most `most`, the reason, and the question where other columns may be texts, too. Columns with several words in most
+    rows are preferred to columns with single words."""
     columns = [column for column in tables.main.columns.values() if column.name not in exclude]
     possible = [column for column in columns if _why_not_text(column, tables.test, target) is None]
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
@@ -124,9 +123,7 @@ def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn
 
 
 def _group_column(tables: SplitTables, target: FileColumn, exclude: set[str]) -> tuple[str, str] | None:
-    """The name of a column of ids that repeat, and the reason. Rows with the same id share something, and must not be in two splits. It has at most 9
-    distinct values in 10 rows, because a few accidental repetitions are no groups, and values in all of the task's files, because a column that the
-    test file does not have may depend on the target. It does not follow from the target."""
+    """The name of a column of ids that repeat, and the reason: rows with the same id share something, and must not be in two splits."""
     columns = [column for column in tables.main.columns.values() if column.is_id and column.name not in exclude]
     column = next((column for column in columns if _has_groups(column, tables, target)), None)
     if column is None:
@@ -140,7 +137,7 @@ def _group_column(tables: SplitTables, target: FileColumn, exclude: set[str]) ->
 
 
 def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> bool:
-    """Whether rows with the same id in a column of ids are a group."""
+    """Whether rows with the same id are a group: a few accidental repetitions are none, and a column that a file lacks may depend on the target."""
     if column.words[-1] == "index" or column.follows_from(target):  # an index is a place in a text
         return False
     return 1 < len(column.counts) <= GROUPED * column.rows and all(table.has(column.name) for table in tables.values())

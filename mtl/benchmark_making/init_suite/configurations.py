@@ -68,8 +68,7 @@ def _dictionaries(value: Any) -> list[dict[Any, Any]]:
 
 
 def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> list[str]:
-    """The files of a configuration of this name that a pattern, or one of a list, names, in order. Raises InputError for a pattern that names
-    none."""
+    """The files of a configuration that a pattern, or one of a list, names, in order. Raises InputError for a pattern that names none."""
     matches = dict[str, None]()
     for item in patterns if isinstance(patterns, list) else [patterns]:
         pattern = str(PurePosixPath(folder, str(item)))

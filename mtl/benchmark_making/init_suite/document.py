@@ -1,5 +1,4 @@
-"""The suite file that `mtl init-suite` writes, with a comment for each guess. Names and labels come from untrusted files, so they are in quotes if
-necessary."""
+"""The suite file that `mtl init-suite` writes, with a comment for each guess. Names and labels are untrusted, so they are quoted if necessary."""
 
 import json
 import math

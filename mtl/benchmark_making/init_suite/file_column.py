@@ -148,11 +148,9 @@ class FileColumn:
     @property
     def is_long(self) -> bool:
         """Whether the values are too long for names of categories, as texts that stand in many pairs."""
-        values, distinct = list(self.counts), len(self.counts)
-        return (
-            sum(len(value.split()) for value in values) > LONG * distinct
-            or sum(map(len, values)) > LONG_SIGNS * distinct
-        )
+        distinct = len(self.counts)
+        words = sum(len(value.split()) for value in self.counts)
+        return words > LONG * distinct or sum(map(len, self.counts)) > LONG_SIGNS * distinct
 
     @property
     def is_source(self) -> bool:

@@ -113,8 +113,7 @@ def _named_tasks(named: Sequence[NamedFile], root: str) -> list[Guess]:
 
 
 def _merge_numbered(tasks: FilesByTask) -> None:
-    """Make one task of files of one split that differ in their number alone, as train_0.json and train_1.json: the user says whether they
-    are parts. Numbered files of several splits are tasks, or folds."""
+    """Make one task of files of one split that differ in their number alone: they may be parts. Those of several splits are tasks, or folds."""
     families: dict[tuple[str, str, str], list[str]] = {}
     for (folder, task), files in tasks.items():
         stem = re.sub(r"[._-]?\d+$", "", task)
@@ -159,8 +158,7 @@ def _with_splits(id: str, folder: str, files: dict[str, list[NamedFile]]) -> Gue
 
 
 def _ways_to_read(files: Sequence[NamedFile], folder: str) -> tuple[list[str], int]:
-    """What the files of one split may be, the most probable first: a file, a file of texts beside one of labels, or parts. And how many files of
-    labels stand beside its texts."""
+    """What the files of one split may be, the most probable first: a file, texts beside labels, or parts. And how many files of labels it has."""
     candidates = sorted(files, key=lambda file: (len(file.path.name), file.path.name))
     names = {file: file.path.relative_to(folder).as_posix() for file in candidates}
     texts, labels = ([file for file in candidates if file.role == role] for role in ("text", "label"))
@@ -182,9 +180,8 @@ def _with_parts(id: str, path: str, parts: Mapping[str, Sequence[str]]) -> Guess
     folder, _, name = path.rpartition("/")
     files: dict[str, str | None] = {split: f"{name}{PART}{keys[0]}" for split, keys in parts.items()}
     several = {split: " or ".join(keys) for split, keys in parts.items() if len(keys) > 1}
-    return Guess(
-        id, folder, files, questions=[f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
-    )
+    questions = [f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
+    return Guess(id, folder, files, questions=questions)
 
 
 def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:

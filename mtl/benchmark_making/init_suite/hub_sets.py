@@ -1,7 +1,6 @@
 """A data set of the Hugging Face Hub, `hf://OWNER/NAME`, as a folder of data files from which tasks are guessed.
 
-Its files are those of one commit, which the suite file names. No code of a data set is run. This module imports huggingface_hub: import it only
-where the extra `hub` is installed."""
+Its files are those of one commit, and no code of it is run. Import this module only where the extra `hub` is installed."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -88,8 +87,7 @@ def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str)
 
 
 def _revision(dataset: str, revision: str | None) -> tuple[str, hub_files.HubFiles, dict[str, Any]]:
-    """The commit, the files and the card of a data set; of one without data files those of the Hub's conversion, which has no card. Raises InputError
-    for a data set that has neither."""
+    """The commit, files and card of a data set, or of the Hub's conversion, which has no card. Raises InputError if neither has data files."""
     commit, files, card = hub_files.list_files(dataset, revision or "main")
     if any(_may_be_data(path) for path in files):
         return commit, files, card

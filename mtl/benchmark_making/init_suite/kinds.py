@@ -101,8 +101,7 @@ def _without_variants(label: str) -> str:
 
 
 def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
-    """Declare a choice if each target is the index, or the letter, of one of its row's candidates. Returns whether it is one. Raises InputError if
-    the targets are the texts of candidates."""
+    """Declare a choice, and return True, if each target is the index or letter of one of its row's candidates. Raises InputError for their texts."""
     rows = candidates[0].lists or list(map(list, zip(*(candidate.texts for candidate in candidates), strict=True)))
     sizes = [len(row) for row in rows]
     letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), "")
@@ -170,11 +169,9 @@ def _kind_of_numbers(main: FileColumn, joined: FileColumn, is_named: bool) -> tu
         return "number", integers if may_be_labels else ()
     if not is_rating and len(integers) <= MOST_CLASSES:
         return "labels", () if integers == list(range(SURE_CLASSES)) else integers
-    has_no_gap = integers == list(range(integers[0], integers[-1] + 1)) and len(main.texts) >= ROWS_OF_NUMBER * len(
-        integers
-    )
-    may_be_labels = len(integers) <= MOST_RATINGS or (has_no_gap and not is_rating)
-    return "number", integers if may_be_labels else ()
+    has_no_gap = integers == list(range(integers[0], integers[-1] + 1))
+    may_be_classes = has_no_gap and not is_rating and len(main.texts) >= ROWS_OF_NUMBER * len(integers)
+    return "number", integers if may_be_classes or len(integers) <= MOST_RATINGS else ()
 
 
 def _declare_range(guess: Guess, column: FileColumn) -> None:
@@ -186,8 +183,7 @@ def _declare_range(guess: Guess, column: FileColumn) -> None:
     figures = f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}{rounded}"
     guess.declare(f"{figures}; check that the scale ends there", range=[low, high])
     if all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:
-        why = f"{len(numbers)} whole ratings, which all get the same weight"
-        guess.declare(why, metric="one_minus_wmae")
+        guess.declare(f"{len(numbers)} whole ratings, which all get the same weight", metric="one_minus_wmae")
     else:
         guess.declare("compares the order; pearson compares the values", metric="spearman")
 

@@ -42,8 +42,6 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     whether the test file has answers. Raises InputError if a column is not known."""
     main = tables.main
     target, starts, texts = known.get("target"), known.get("starts"), known.get("text")
-    if isinstance(texts, str):
-        texts = [texts]
     if columns and known.get("target", columns.target) == columns.target:
         target, starts = columns.target, known.get("starts", columns.starts)
         texts = _texts(main, columns) if texts is None else texts

@@ -75,9 +75,8 @@ def _declared(reading: Reading) -> dict[str, Any]:
 
 
 def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
-    """By split, the names column_1, column_2 and so on of each table without a header, which the guess declares, with questions. From the cells of
-    the first rows of each table. Tables with fewer or more columns than the first one without a header are left out. Raises InputError if some of the
-    tables have a header and others have none."""
+    """By split, the names column_1, column_2 and so on of each table without a header, which the guess declares, with questions. Tables with fewer or
+    more columns than the first one without a header are left out. Raises InputError if some of the tables have a header and others have none."""
     headers: dict[str, list[str]] = {}
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
     for width in dict.fromkeys(len(rows[0]) for rows in heads.values()):

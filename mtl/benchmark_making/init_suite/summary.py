@@ -1,5 +1,4 @@
-"""What `mtl init-suite` prints: each task in a line, what is not read, left out and asked, and the next command. Names of files come from others, so
-characters that do not print are escaped."""
+"""What `mtl init-suite` prints: each task, what is not read, left out and asked, and the next command. Characters that do not print are escaped."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,11 +12,8 @@ from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS
 from mtl.tasks.task import SPLITS
 
 MOST_FILES = 3  # the most names of files, or of tasks, in a line
-KINDS = {
-    "labels": "{} labels",
-    TOKEN_LABELS: "{} tags of tokens",
-    MULTI_LABEL: "several of {} labels",
-}  # where a kind has another name
+# Where a kind has another name.
+KINDS = {"labels": "{} labels", TOKEN_LABELS: "{} tags of tokens", MULTI_LABEL: "several of {} labels"}
 
 
 def summary(
@@ -80,8 +76,7 @@ def _by_text(kind: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _answer(guess: Guess, question: str) -> str:
-    """The answer to a question as KEY=VALUE: the guess of how files are named and read, else with … as the value. A name with characters that do not
-    print is a string of YAML with escapes."""
+    """The answer to a question as KEY=VALUE: the guess of how files are named and read, else …. A name that does not print is escaped as in YAML."""
     key = question.partition(":")[0]
     section, _, inner_key = key.partition(".")
     guessed = ({"files": guess.files, **guess.keys}.get(section) or {}).get(inner_key) if inner_key else None

@@ -48,8 +48,7 @@ def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> Tar
 
 
 def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
-    """Guess the column of a task's targets: several labels of a row, where the known keys allow them, or one label or number. Raises InputError,
-    which says what mtl cannot read, if no column fits."""
+    """Guess the target's column: several labels of a row, where the known keys allow them, or one label or number. Raises InputError if none fits."""
     main, test = tables.main, tables.test
     possible = possible_targets(main)
     named = _columns_by_name(main, possible)
@@ -71,8 +70,7 @@ def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> T
 def _reason(
     main: FileTable, candidates: Sequence[FileColumn], named: Sequence[FileColumn], lacking: Sequence[FileColumn]
 ) -> tuple[str, str | None]:
-    """Why the first of the candidates is the target, and the question if another one may be it: its name says so, the test file lacks its values, or
-    it is the only column with labels or numbers."""
+    """Why the first of the candidates is the target, and the question if another one may be it."""
     first, question = candidates[0], f"target: {with_counts(candidates)} may be the target"
     if len(candidates) > 1:
         return f"one of {len(candidates)} that may be it", question

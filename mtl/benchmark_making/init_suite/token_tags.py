@@ -87,8 +87,7 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
 
 
 def _words_by_column(table: FileTable) -> dict[str, Rows]:
-    """The words of each column of lists. In a file without lists, the words of each column of texts that has several words in a row. Columns that
-    only number the words are left out."""
+    """The words of each column of lists, or in a file without lists, of texts. Columns that only number the words are left out."""
     rows: dict[str, Rows] = {name: column.lists for name, column in table.columns.items() if column.lists}
     if not rows:
         rows = {name: _words(column) for name, column in table.columns.items()}
@@ -99,14 +98,13 @@ def _words_by_column(table: FileTable) -> dict[str, Rows]:
 def _token_column(rows: Mapping[str, Rows], called_tokens: Sequence[str], text: Any) -> str | None:
     """The column of tokens: the last one of those that the user names, or the one whose name says so, or the one with most distinct words."""
     if text is not None:
-        return text if isinstance(text, str) else next(reversed(text), "")
+        return next(reversed(text), "")
     candidates = called_tokens if len(called_tokens) == 1 else rows
     return max(candidates, key=lambda name: len(_distinct(rows[name])), default=None)
 
 
 def _columns_of_tags(table: FileTable, rows: Mapping[str, Rows], tokens: str, is_certain: bool) -> dict[str, Rows]:
-    """The words of each column that has one tag for each token. Raises InputError if the column of tokens is certain, and a few rows of a column
-    of lists have too few or too many tags."""
+    """The words of each column that has one tag for each token. Raises InputError if the tokens are certain, and a few rows of a list have not."""
     tags = {}
     for name in [name for name in rows if name != tokens]:
         column, pairs = table.columns[name], zip(rows[name], rows[tokens], strict=True)

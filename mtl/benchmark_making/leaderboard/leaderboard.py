@@ -99,8 +99,7 @@ def _judging(path: Path, verdicts: Verdicts, hidden: Sequence[Path]) -> Iterator
 
 
 def _reason(error: Exception, hidden: Sequence[Path]) -> str:
-    """Why a submission is refused, in a short line without the paths of `hidden` folders. The text of an unexpected error is not in it: it may show a
-    label."""
+    """Why a submission is refused, without the paths of `hidden` folders, and without the text of an unexpected error, which may show a label."""
     text = str(error)
     if not isinstance(error, InputError):
         logger.debug("a submission is refused", exc_info=error)
@@ -123,6 +122,5 @@ def _check_limit(path: Path, entrant: Entrant, limit: int, accepted: int) -> Non
         problem = "needs team and date, as this leaderboard limits a team's submissions"
         raise InputError(problem, path=path / submission.ABOUT)
     if accepted >= limit:
-        _, month = _team_month(entrant)
         allowed = f"team {entrant.team} may make {counted(limit, 'submission')} a month"
-        raise InputError(f"{allowed}, and this is one more in {month}", path=path)
+        raise InputError(f"{allowed}, and this is one more in {entrant.date[:7]}", path=path)

@@ -154,8 +154,7 @@ class Cut:
     def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> Sequence[str]:
         """The run of these sentences that has most of the wanted units, after the penalty; the first of the shortest of equal ones."""
         units_by_part = [set(units(part)) for part in parts]
-        # by the run's length
-        divisors = list(accumulate([self.penalty] * min(MOST_SENTENCES, len(parts)), operator.mul))
+        divisors = list(accumulate([self.penalty] * min(MOST_SENTENCES, len(parts)), operator.mul))  # by run length
         best, best_rank = parts[:1], (-1.0, 0)
         for start in range(len(parts)):
             run_units = set[str]()

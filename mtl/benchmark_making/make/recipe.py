@@ -95,9 +95,8 @@ class TaskRecipe:
 def load_recipe(path: Path) -> TaskRecipe:
     """Read and check a recipe, which is not trusted. Raises InputError with the file and the key for an unknown key, step or table, a bad option, a
     table that nothing reads, and an error in what is for the suite file."""
-    raw = read_yaml(path)
     try:
-        keys = typed(RecipeKeys, raw)
+        keys = typed(RecipeKeys, read_yaml(path))
         if not keys.sources or not keys.tasks:
             raise InputError("must name at least one", key="sources" if not keys.sources else "tasks")
         tables = list(keys.sources)  # that there are so far
@@ -124,8 +123,7 @@ def _section(content: Any, key: str) -> dict[str, Any]:
 
 
 def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | None) -> StepUse:
-    """The step at this position of a recipe, from 1, out of its keys. It takes one of the `known` tables: the `last` one if it names none. Raises
-    InputError."""
+    """The step at this position of a recipe, from 1. It takes one of the `known` tables: the `last` one if it names none. Raises InputError."""
     name = str(keys.pop("step", None))
     if name not in STEPS:
         raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")

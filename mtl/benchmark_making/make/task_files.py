@@ -67,8 +67,7 @@ def _file_columns(recipe: TaskRecipe, task: Task, table: Table) -> dict[str, str
     columns = recipe.written[task.id].columns or {name: name for name in declared}
     if absent := [column for column in columns.values() if column not in table.columns]:
         lacks = f"table {table.name} has no column {absent[0]!r}; it has {printable_names(table.columns)}"
-        problem = f"{lacks}; data: columns: says which are written"
-        raise InputError(problem, path=recipe.path, key=f"tasks.{task.id}")
+        raise InputError(f"{lacks}; data: columns: says which are written", path=recipe.path, key=f"tasks.{task.id}")
     return columns
 
 

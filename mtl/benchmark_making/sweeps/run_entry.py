@@ -63,8 +63,7 @@ class RunEntry:
         return runs
 
     def _name(self, job: Job) -> str:
-        """The name of a run without a label: that of the method's folder, and the settings of this run that change its configuration. It does not
-        depend on the other runs, so that a run keeps its name when others are added to the file."""
+        """The name of a run without a label: the method's folder, and the settings of this run that change it, whatever the other runs are."""
         preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
         base_settings = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
         base, flat = flatten_config(load_job({**preset, **base_settings}).config), flatten_config(job.config)

@@ -1,5 +1,4 @@
-"""The method `selected`: for each task, the predictions of one of the runs in the folder `settings` of the run's own. A sweep that chooses
-(`mtl.benchmark_making.sweeps.selection`) makes such a run; it trains nothing."""
+"""The method `selected`: for each task, the predictions of a run in the folder `settings`, which the choice of a sweep names. It trains nothing."""
 
 import hashlib
 import json
@@ -109,8 +108,7 @@ class Selected(Method):
         """What tables and reports say of the run: the setting of each task, and where the rows that score it have chosen it."""
         common, search = common_facts(list(self.summaries.values())), self.config.selected.search
         title = "; ".join(dict.fromkeys(summary["title"] for summary in self.summaries.values()))
-        settings = {task.id: self._setting(task) for task in self.dataset.tasks}
-        facts = {**common, "title": title, "settings": settings}
+        facts = {**common, "title": title, "settings": {task.id: self._setting(task) for task in self.dataset.tasks}}
         costs = "Parameters and seconds are those of the models of all tasks together."
         if search is None:
             return {**facts, "notes": ["Each task has a run of its own.", costs]}
