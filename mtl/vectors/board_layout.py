@@ -101,7 +101,6 @@ class BoardLayout:
         }
 
     def _tasks(self, columns: Collection[str]) -> set[str]:
-        """The tasks of columns with these ids."""
         return {self.columns[id].task for id in columns}
 
     def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], facts: Sequence[str]) -> Leaderboard:

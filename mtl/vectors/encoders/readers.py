@@ -64,10 +64,10 @@ def open_reader(options: Any, path: Any, seed: int, device: torch.device) -> Rea
     if options.name == "random":
         return SourceReader(DrawnVectors(options.dim, seed), options.dim, parameters=0)
     if options.name == "elmo":
-        from mtl.embedders.elmo.embeddings import ElmoReader, load_elmo, new_mix
+        from mtl.embedders.elmo.embeddings import ElmoEmbedder, ElmoReader, load_elmo
 
         elmo, digest = load_elmo(path, options.exact, device)
-        return ElmoReader(elmo, digest, "float32", new_mix(elmo))  # a new mix is the mean of the layers
+        return ElmoReader(elmo, digest, "float32", ElmoEmbedder(elmo))  # untrained: the mean of the layers
     source = FileSource(path, None, ngrams=options.missing == "unknown")
     words, dim = source.file.shape
     check_dim(path, dim, options.dim)

@@ -1,5 +1,4 @@
-"""A whole pre-training: vocabulary, tokens, training, and the folder that transformers loads. Each part is kept until
-the next one is complete. `trained_body` is the small BERT of a suite for which no transformer is named."""
+"""A whole pre-training: vocabulary, tokens, training, and the folder that transformers loads; each part is kept until the next is complete."""
 
 import hashlib
 import json
