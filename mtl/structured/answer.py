@@ -1,6 +1,4 @@
-"""Answer spans: the answer to a question is a part of a passage, or there is none.
-
-A target is a cell of `mtl.structured.answer_cells`. A prediction is the text of one answer, or an empty text for a row without an answer."""
+"""Answer spans: a part of a passage, or nothing, answers a question. Targets are cells of `mtl.structured.answer_cells`, predictions are texts."""
 
 import math
 from collections import Counter

@@ -70,7 +70,7 @@ class BoardLayout:
         )
 
     def _means(self, row: EncoderRow, printed: Mapping[str, float | None] | None) -> dict[str, Score]:
-        """The averages of a row, the printed ones if it is published, and the means of the types all of whose columns have a score."""
+        """The averages of a row, the printed ones if it is published, and the means of the types of which it has all tasks of this leaderboard."""
         scores, scored = {id: score.median for id, score in row.scores.items()}, self._tasks(row.scores)
         means = {
             name: fmean(scores[id] for id in ids if id in scores)

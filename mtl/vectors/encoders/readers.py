@@ -29,7 +29,6 @@ class SourceReader(WordReader):
     """The words of a source alone. The vector of other words is zero."""
 
     def __init__(self, source: WordSource, dim: int, parameters: int) -> None:
-        """The source has vectors of size `dim`, and this number of parameters."""
         embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
         embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
         super().__init__(Vocabulary([]), embedder, source)

@@ -45,7 +45,6 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
 def _train_and_write(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device, unfinished: Path
 ) -> None:
-    """Train with the files in the folder `unfinished`, and write `out`."""
     tokenizer, training = begin_training(texts, settings, unfinished, device)
     segments, held_out = training.segments, len(training.held_out)
     figures = {
