@@ -151,8 +151,7 @@ def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     `Split`. Equal candidates have equal outputs up to rounding, which must not decide between them."""
     keyed = np.column_stack([np.repeat(np.arange(len(sizes)), sizes), texts])
     _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
-    firsts: np.ndarray = first[inverse.ravel()]
-    return firsts
+    return first[inverse.ravel()]
 
 
 def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -128,7 +128,6 @@ def _renamed(path: Path, line: int, row: dict[str, Any], header: Sequence[str] |
 
 
 def _check_width(path: Path, line: int, columns: int) -> None:
-    """Raise InputError for a row with more than MOST_COLUMNS columns."""
     if columns > MOST_COLUMNS:
         raise InputError(f"{columns:,} columns; mtl reads at most {MOST_COLUMNS:,}", path=path, line=line)
 

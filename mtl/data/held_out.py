@@ -61,9 +61,8 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
 def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]:
     """The groups to hold out: at most `share` of all rows, or one group if no group qualifies.
 
-    The groups are tried in the order of `counts`, which has the number of each group's rows in each stratum. A group is taken if this
-    brings the number of held-out rows of each stratum nearer to `share` of the stratum, and if the proportions of the strata stay within
-    `tolerance` rows of those of all rows. Groups that are rejected for their proportions are tried again with twice the tolerance."""
+    The groups are tried in the order of `counts`, their numbers of rows by stratum. A group is taken if it brings the strata nearer to their shares,
+    in proportions within `tolerance` rows of those of all rows. Groups with other proportions are tried again with twice the tolerance."""
     strata = list(sum(counts.values(), Counter[Hashable]()))
     groups = {key: np.array([rows[stratum] for stratum in strata]) for key, rows in counts.items()}
     total = np.sum(list(groups.values()), axis=0)

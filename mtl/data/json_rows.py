@@ -110,7 +110,6 @@ def _numbered_rows(path: Path, value: Any) -> Iterator[tuple[int, Row]]:
 
 
 def _listed_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
-    """The rows of a list one by one."""
     position = _start(text, text.index("[") + 1)
     line, counted = 1, 0  # the line, and the position up to which line ends are counted
     while text[position : position + 1] != "]":

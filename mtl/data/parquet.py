@@ -42,7 +42,6 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
 
 
 def _names(fields: Any, prefix: str = "") -> Iterator[str]:
-    """The names of the columns that the fields of a schema hold."""
     from pyarrow import types
 
     def is_text(kind: Any) -> bool:

@@ -90,7 +90,6 @@ def _read(path: Path, columns: Sequence[str], lookup: Lookup, layout: Layout) ->
 
 
 def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Record]:
-    """The records of a table."""
     header, rows = read_table(path, layout)
     name, value = value_part(path, layout)
     counts = Counter(header)

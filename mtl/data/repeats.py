@@ -1,7 +1,6 @@
 """The dev rows on which a run chooses its checkpoint, thresholds and settings: without those that repeat a training row of their task.
 
-Rows that repeat a training row prefer models that have memorised their training rows. With `choose_on_repeats=false`, nothing is chosen on them:
-no checkpoint, threshold, setting of a floor, or seed for new rows. They are still predicted and scored."""
+Such rows prefer models that have memorised their training rows. With `choose_on_repeats=false`, nothing is chosen on them; they are still scored."""
 
 from collections.abc import Sequence
 from dataclasses import replace

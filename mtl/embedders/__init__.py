@@ -1,5 +1,4 @@
-"""Word embeddings: one registry entry for each kind, and the files that name one with its settings. Those with a vector for each word are drawn at
-random (the row "LSTM" of KLEJ's Table 3), or read from a file, as fastText's, GloVe's, word2vec's."""
+"""Word embeddings: one registry entry for each kind, with its options, and the files that name one with its settings."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +9,6 @@ from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, SIZE, check_choice
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wings import lazy
-from mtl.embedders.elmo import ELMO
 from mtl.embedders.interface import EmbedderKind
 
 
@@ -43,6 +41,16 @@ class StaticOptions(EmbedderOptions):
         return self.min_count == 1 and self.max_words is None
 
 
+@dataclass(kw_only=True)
+class ElmoOptions(EmbedderOptions):
+    """The keys of ELMo embeddings; configs/embeddings/elmo.yaml explains them."""
+
+    path: str | None = None
+    precision: Literal["float16", "float32"]
+    exact: bool
+    cache: bool
+
+
 # Vectors that are read from a file, in any of the formats of `VectorFile`.
 STATIC = EmbedderKind(
     title="fastText",
@@ -63,7 +71,14 @@ EMBEDDERS: dict[str, EmbedderKind] = {
     ),
     "fasttext": STATIC,
     "glove": replace(STATIC, title="GloVe"),
-    "elmo": ELMO,
+    "elmo": EmbedderKind(
+        title="ELMo",
+        options=ElmoOptions,
+        build=lazy("mtl.embedders.elmo.embeddings:elmo_embeddings"),
+        load=lazy("mtl.embedders.elmo.embeddings:run_elmo"),
+        exists=lambda folder: any(folder.glob("*weights.hdf5")),  # which are written last
+        extra="elmo",
+    ),
     "word2vec": replace(STATIC, title="word2vec"),
 }
 

@@ -1,6 +1,4 @@
-"""Recipes, which say where vectors come from: an address to download them from, or settings to train them with.
-
-A recipe is a file in embeddings/. A wing trains (`mtl.base.wings.Trainings`)."""
+"""Recipes, the files in embeddings/: an address to download vectors from, or settings with which a wing trains them (`mtl.base.wings.Trainings`)."""
 
 import hashlib
 from dataclasses import dataclass, field

@@ -1,6 +1,4 @@
-"""Answer spans: the answer to a question is a part of a passage, or there is none.
-
-A target is a cell of `mtl.structured.answer_cells`. A prediction is the text of one answer, or an empty text for a row without an answer."""
+"""Answer spans: a part of a passage, or nothing, answers a question. Targets are cells of `mtl.structured.answer_cells`, predictions are texts."""
 
 import math
 from collections import Counter
@@ -192,8 +190,7 @@ class Answer(TargetKind):
         """A sliding window (`window_answer`) of the median length of the training answers."""
         lengths = [length for length in map(answer_length, train.tolist()) if length]
         median = int(np.median(lengths)) if lengths else 1
-        predicted = [window_answer(*pair, median) for pair in zip(firsts, rows, strict=True)]
-        return np.array(predicted, dtype=object)
+        return np.array([window_answer(*pair, median) for pair in zip(firsts, rows, strict=True)], dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """No answer, if training rows have none, and the most frequent answer. Scoring further answers on all rows would take long."""

@@ -31,7 +31,6 @@ class LinearLabels:
     """A linear model for each label, `coef_` (labels, features) and `intercept_` (labels,): a row has the labels with a decision above 0."""
 
     def __init__(self, estimator: Any, labels: int) -> None:
-        """The estimator of one label, and the number of labels."""
         self.estimator, self.labels = estimator, labels
         self.classes_ = np.arange(labels)
 

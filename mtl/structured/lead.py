@@ -104,5 +104,4 @@ class Lead(Method):
     def _lead(self, split: Split, count: int) -> np.ndarray:
         """The first `count` sentences of the text of each row, (rows,)."""
         texts = (self.dataset.texts[text] for text in split.texts[:, 0].tolist())
-        leads = [" ".join(sentences(text, self.suite.language)[:count]) for text in texts]
-        return np.array(leads, dtype=object)
+        return np.array([" ".join(sentences(text, self.suite.language)[:count]) for text in texts], dtype=object)

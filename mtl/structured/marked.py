@@ -87,8 +87,7 @@ def with_tags(path: Path, rows: NumberedRows, columns: str) -> NumberedRows:
 
 
 def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:
-    """The spans of a row. A row without the list, or with null, has none; a span without a start begins at 0. The columns are paths such as
-    `spans.start[]`: `_list_and_depth` finds the list, and the rest of each path leads into its items."""
+    """The spans of a row; none without the list, or with null. The columns are paths into the list and its items, such as `spans.start[]`."""
     paths = [column.removesuffix(LIST).split(".") for column in columns]
     spans, depth = _list_and_depth(row, paths[0])
     for item in items_of(spans):

@@ -1,6 +1,4 @@
-"""Any number of labels for each row, from a fixed list.
-
-A target is one text: the row's labels in the order of the task's `labels`, with a separator between them. It is empty for a row without labels."""
+"""Any number of a task's labels for each row. A target is one text: these labels in the task's order, with a separator between them, or empty."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence

@@ -70,8 +70,7 @@ class BoardLayout:
         )
 
     def _means(self, row: EncoderRow, printed: Mapping[str, float | None] | None) -> dict[str, Score]:
-        """The averages of a row, the printed ones if it is published, and the means by type. The mean of a type needs a
-        score on each task of the type that the leaderboard has; the average over types needs all of these means."""
+        """The averages of a row, the printed ones if it is published, and the means of the types of which it has all tasks of this leaderboard."""
         scores, scored = {id: score.median for id, score in row.scores.items()}, self._tasks(row.scores)
         means = {
             name: fmean(scores[id] for id in ids if id in scores)
@@ -101,7 +100,6 @@ class BoardLayout:
         }
 
     def _tasks(self, columns: Collection[str]) -> set[str]:
-        """The tasks of columns with these ids."""
         return {self.columns[id].task for id in columns}
 
     def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], facts: Sequence[str]) -> Leaderboard:

@@ -83,7 +83,6 @@ def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]
 
 
 def _column(benchmark: Benchmark, task: str, title: str) -> Column:
-    """The column of a task's scores."""
     type_ = benchmark.types[benchmark.type_of(task)]
     return Column(title, type_.metric_title, type_.metric, task)
 
@@ -91,8 +90,7 @@ def _column(benchmark: Benchmark, task: str, title: str) -> Column:
 def _our_rows(
     layout: BoardLayout, evaluations: Sequence[Evaluation], column_of: Callable[[Evaluation, str], str | None]
 ) -> list[EncoderRow]:
-    """The rows of evaluations. `column_of` gives the id of the column of a task's score; None if it has none. A row has the name of its folder; where
-    several have the same, the folder's path."""
+    """The rows of evaluations, named by folder, or by path where names repeat. `column_of` gives the id of a task's column, None if it has none."""
     paths = [evaluation.path for evaluation in evaluations]
     counts = Counter(path.name for path in paths)
     names = [path.name if counts[path.name] == 1 else path.as_posix() for path in paths]

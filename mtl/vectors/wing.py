@@ -15,7 +15,7 @@ WING = Wing(
         "pl-mteb": "its 28 tasks are data sets of the Hugging Face Hub: `mtl mteb` downloads each when it evaluates it, at the revision that the"
         " installed mteb names, or reads your own files in data/pl-mteb/TASK/"
     },
-    methods={"word_vectors": "mtl.vectors.word_vectors.entry:WORD_VECTORS"},
+    methods={"word_vectors": "mtl.vectors.word_vectors.method:WORD_VECTORS"},
     trained_body=lazy("mtl.vectors.pretraining.pretrain:trained_body"),
     text_vectors=lazy("mtl.vectors.encoders.sentence_transformer:TextVectorSource"),
     extras={"mteb": ("mteb",), "sentence-transformers": ("sentence_transformers",)},

@@ -1,6 +1,4 @@
-"""The embedded suites, whose data is part of the package: they serve to run the whole toolkit without a download.
-
-The texts are generated (`tools/make_samples.py`). Their benchmarks have other texts: scores cannot be compared with published ones."""
+"""The embedded suites, which need no download. Their texts are generated (`tools/make_samples.py`): no score compares with a published one."""
 
 import tarfile
 from pathlib import Path

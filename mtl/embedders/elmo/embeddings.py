@@ -34,12 +34,7 @@ def run_elmo(request: RunReaderRequest) -> "ElmoReader":
     elmo, digest = load_elmo(request.path, request.options.exact, request.device)
     if digest != request.fingerprint:
         raise InputError("is not the ELMo that the run was made with", path=request.path)
-    return ElmoReader(elmo, digest, request.options.precision, new_mix(elmo))
-
-
-def new_mix(elmo: ELMo) -> "ElmoEmbedder":
-    """An embedder of this ELMo's layers; before training, it gives their mean."""
-    return ElmoEmbedder(elmo.options.lstm.n_layers, elmo.options.lstm.projection_dim)
+    return ElmoReader(elmo, digest, request.options.precision, ElmoEmbedder(elmo))
 
 
 def load_elmo(folder: Path | None, exact: bool, device: torch.device) -> tuple[ELMo, str]:
@@ -90,7 +85,7 @@ class ElmoEmbeddings(_ElmoVectors):
         return self.digest
 
     def embedder(self) -> "ElmoEmbedder":
-        return new_mix(self.elmo)
+        return ElmoEmbedder(self.elmo)
 
     def sequences(self, texts: TokenizedTexts) -> Sequences:
         if self.cache_dir is None:
@@ -133,12 +128,12 @@ def _parameters(*modules: nn.Module) -> int:
 
 
 class ElmoEmbedder(nn.Module):
-    """Mixes a token's layers into one vector with learned weights (Peters et al. 2018, equation 1)."""
+    """Mixes a token's layers into one vector with learned weights (Peters et al. 2018, equation 1). Before training, it is their mean."""
 
-    def __init__(self, n_layers: int, projection_dim: int) -> None:
+    def __init__(self, elmo: ELMo) -> None:
         super().__init__()
-        self.projection_dim = projection_dim
-        self.mix = ScalarMix(n_layers + 1)
+        self.projection_dim = elmo.options.lstm.projection_dim
+        self.mix = ScalarMix(elmo.options.lstm.n_layers + 1)
 
     def for_task(self) -> "ElmoEmbedder":
         """A copy that stage 2 trains for one task. ELMo's own weights are not part of this module; they are always fixed."""

@@ -1,7 +1,7 @@
 """The sizes of an ELMo, read from AllenNLP's options.json."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -57,8 +57,7 @@ def read_options(path: Path) -> Options:
     """Read an options.json. Raises InputError that names the key that is missing or wrong."""
     if not path.exists():
         raise InputError("no such file", path=path)
-    content: Any = read_json(path, Options, "it must be AllenNLP's options.json of an ELMo")
-    options = msgspec.convert(content, Options)
+    options = msgspec.convert(read_json(path, Options, "it must be AllenNLP's options.json of an ELMo"), Options)
     characters = options.char_cnn
     if (widest := max(width for width, _ in characters.filters)) > characters.max_characters_per_token:
         length = f"max_characters_per_token is only {characters.max_characters_per_token}"

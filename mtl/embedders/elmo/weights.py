@@ -40,8 +40,7 @@ def read_weights(path: Path, options: Options) -> BiLM:
 
 
 def _read_datasets(path: Path, file: h5py.File, expected: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The datasets of these names and shapes, by name, float32. Raises InputError, before memory holds them, for any that is missing or does not
-    fit, and for further datasets of a biLM; then for numbers that are not finite."""
+    """The datasets of these names and shapes, float32. Raises InputError for others, before memory holds them, and for numbers not finite."""
     for name, value in expected.items():
         dataset = _dataset(path, file, name)
         if dataset.shape != value.shape:

@@ -83,8 +83,7 @@ def _vectors(
 
 
 def _pairs(words: Sequence[bytes], rows: np.ndarray, header: Header) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the matrix whose mean is each word's vector, as pairs of row and word, and the number of rows of each word. A pair is row *
-    len(words) + word, int64; pairs are sorted, and so in the file's order, and may occur twice."""
+    """Pairs of a row of the matrix and a word that it is part of, row * len(words) + word, int64, sorted; and the row count of each word."""
     in_file = np.flatnonzero(rows >= 0)
     keys = [rows[in_file] * len(words) + in_file]
     counts = (rows >= 0).astype(np.int64)

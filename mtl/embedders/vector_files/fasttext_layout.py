@@ -1,5 +1,4 @@
-"""The layout of a fastText `.bin` model. The file holds, in this order and little-endian: magic number and version, the training arguments, the
-dictionary (words in row order), and the input matrix: one row for each word, then one for each n-gram bucket."""
+"""The layout of a fastText `.bin` model: magic number, version, training arguments, the dictionary, and a matrix of rows for words, then n-grams."""
 
 import struct
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""Read word vectors from text files: a line for each word, as in fastText's .vec files and GloVe's .txt files, plain or packed.
-
-Spaces set the cells apart, or tabs, which are read as spaces."""
+"""Read word vectors from text files, plain or packed: a line for each word, with spaces or tabs between its cells, as fastText and GloVe write."""
 
 import math
 import tempfile

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import h5py
 import numpy as np
@@ -90,15 +90,11 @@ class ELMoTraining:
             with new_folder(path) as partial:
                 settings = {**asdict(self), "source": source, "format": FORMAT}
                 write_json(partial / LOG, {"settings": settings, **numbers, "perplexity": trainer.curve})
-                write_text(partial / OPTIONS, json.dumps(self.content(), indent=1) + "\n")
+                write_text(partial / OPTIONS, json.dumps(to_builtins(self.options()), indent=1) + "\n")
                 write_weights(partial / WEIGHTS, trainer.network.bilm)
                 note_source(path, source)
 
         train_once(path, self, source, train_in)
-
-    def content(self) -> dict[str, Any]:
-        """The content of options.json."""
-        return to_builtins(self.options())
 
     def options(self) -> Options:
         """The sizes of the network, with the clips and skip connections of the original."""

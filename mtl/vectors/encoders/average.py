@@ -124,8 +124,7 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
 
 
 def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOptions:
-    """The options of embeddings: those in their file, replaced by those in `values`. Raises InputError for an option
-    that is not valid or that the vectors do not depend on, and for embeddings that have no vectors without a run."""
+    """The options of the embeddings' file, replaced by those in `values`. Raises InputError for options and embeddings that averages cannot take."""
     section = {key.removeprefix(SECTION): value for key, value in values.items() if key.startswith(SECTION)}
     content = read_embeddings(embeddings)
     content.pop("config", None)  # changes other settings of runs

@@ -29,7 +29,6 @@ class SourceReader(WordReader):
     """The words of a source alone. The vector of other words is zero."""
 
     def __init__(self, source: WordSource, dim: int, parameters: int) -> None:
-        """The source has vectors of size `dim`, and this number of parameters."""
         embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
         embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
         super().__init__(Vocabulary([]), embedder, source)
@@ -64,10 +63,10 @@ def open_reader(options: Any, path: Any, seed: int, device: torch.device) -> Rea
     if options.name == "random":
         return SourceReader(DrawnVectors(options.dim, seed), options.dim, parameters=0)
     if options.name == "elmo":
-        from mtl.embedders.elmo.embeddings import ElmoReader, load_elmo, new_mix
+        from mtl.embedders.elmo.embeddings import ElmoEmbedder, ElmoReader, load_elmo
 
         elmo, digest = load_elmo(path, options.exact, device)
-        return ElmoReader(elmo, digest, "float32", new_mix(elmo))  # a new mix is the mean of the layers
+        return ElmoReader(elmo, digest, "float32", ElmoEmbedder(elmo))  # untrained: the mean of the layers
     source = FileSource(path, None, ngrams=options.missing == "unknown")
     words, dim = source.file.shape
     check_dim(path, dim, options.dim)

@@ -74,8 +74,7 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
 
 
 def _open_export(run_dir: Path, settings: ExportSettings, command: str) -> Export:
-    """The encoder of an LSTM. The opened model is changed: it knows the words of the run and of `words=`, looks no others
-    up, and computes in float32. Raises InputError for other encoders, and for `words=` that would change nothing."""
+    """The encoder of an LSTM, changed to know the words of the run and of `words=` alone, in float32. Raises InputError if it cannot be exported."""
     encoder = open_run(run_dir, settings)
     model = encoder.model
     if not isinstance(model, TrainedLstm):

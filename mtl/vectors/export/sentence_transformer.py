@@ -66,9 +66,8 @@ def _new_model(export: Export, tokenizer_file: Path) -> Any:
 
 
 def _after_words(export: Export) -> list[Any]:
-    """The modules that turn word vectors into a text's vector. With `join_input`, the second pooling joins its result
-    with the pooled word vectors, the `cls_token_embeddings`, as joining and pooling can change places. A last linear
-    module subtracts the centre; after joining it is always there, because `Pooling` would name another size."""
+    """The modules that turn word vectors into a text's vector. With `join_input`, the second pooling joins its result with the pooled word vectors,
+    the `cls_token_embeddings`. A last linear module subtracts the centre; after joining it is always there, as `Pooling` would name another size."""
     from sentence_transformers.sentence_transformer import modules
 
     trained, pooling, centre = export.model.encoder, export.encoder.pooling, export.encoder.centre

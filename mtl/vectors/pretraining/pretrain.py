@@ -1,5 +1,4 @@
-"""A whole pre-training: vocabulary, tokens, training, and the folder that transformers loads. Each part is kept until
-the next one is complete. `trained_body` is the small BERT of a suite for which no transformer is named."""
+"""A whole pre-training: vocabulary, tokens, training, and the folder that transformers loads; each part is kept until the next is complete."""
 
 import hashlib
 import json
@@ -46,7 +45,6 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
 def _train_and_write(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device, unfinished: Path
 ) -> None:
-    """Train with the files in the folder `unfinished`, and write `out`."""
     tokenizer, training = begin_training(texts, settings, unfinished, device)
     segments, held_out = training.segments, len(training.held_out)
     figures = {

@@ -11,12 +11,41 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.memory import peak_memory
+from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split, first_choices
 from mtl.data.text import Tokenizer, moses
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.find import check_word_file
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.methods.floors.entries import FloorKind
 from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 from mtl.vectors.word_vectors.neighbours import nearest_words, unit_rows
+
+
+class WordVectorKind(FloorKind):
+    """The registry entry: tasks on words, answered by a file of word vectors alone."""
+
+    reads = ("embeddings", "embeddings_dir", "embeddings.path", "embeddings.dim", "word_vectors.")
+    builds = "mtl.vectors.word_vectors.method:WordVectorMethod"
+    is_deterministic = True
+
+    def title(self, config: Config) -> str:
+        return f"{self.label}, {EMBEDDERS[config.embeddings.name].title}"
+
+    def describe(self, config: Config) -> dict[str, str]:
+        return {"embeddings": config.embeddings.name}
+
+    def answers(self, task: Task) -> bool:
+        """Whether the target is a number or a choice for two texts, or a word that completes an analogy of three."""
+        return {"number": 2, "choice": 2, "word": 3}.get(task.kind) == task.sides
+
+    def check(self, config: Config, suite: Suite) -> None:
+        check_word_file(config)
+
+
+WORD_VECTORS = WordVectorKind("word_vectors", "Word vectors")
 
 
 class Expressions:

@@ -46,8 +46,7 @@ class FastTextTraining:
 
 
 def _train_in_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
-    """Train in a separate process and write the vectors to `partial`; messages name `path`. The progress counts the
-    tokens of all epochs, of which fastText reports none with one thread. Raises InputError if the training fails."""
+    """Train in a separate process and write the vectors to `partial`, with a progress over all epochs. Raises InputError, which names `path`."""
     last_line = ""
     with (
         training_process("train_unsupervised", arguments, partial) as process,

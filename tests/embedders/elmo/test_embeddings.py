@@ -11,7 +11,7 @@ from processes import CONTEXT
 
 from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.elmo import ELMO, ElmoOptions
+from mtl.embedders import EMBEDDERS, ElmoOptions
 from mtl.embedders.elmo import layer_cache as cache
 from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings, run_elmo
 from mtl.embedders.elmo.layer_cache import LayerCache
@@ -62,7 +62,7 @@ def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None
     refused(lambda: build(tmp_path, tmp_path), file="TMP")
 
 
-EXISTS = ELMO.exists
+EXISTS = EMBEDDERS["elmo"].exists
 
 
 def test_a_folder_holds_an_elmo_once_its_weights_are_there(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import torch
 from data_files import read_json
 from elmo_files import OPTIONS
 from input_errors import raises_input_error
+from msgspec import to_builtins
 
 from mtl.base.errors import DivergedError
 from mtl.embedders.elmo.model import ELMo
@@ -39,7 +40,7 @@ def settings(**changes: object) -> ELMoTraining:
 
 
 def test_written_options_have_the_form_of_allennlp(tmp_path: Path) -> None:
-    (tmp_path / "options.json").write_text(json.dumps(settings().content()))
+    (tmp_path / "options.json").write_text(json.dumps(to_builtins(settings().options())))
     content, options = read_json(tmp_path / "options.json"), read_options(tmp_path / "options.json")
     assert {part: values.keys() for part, values in content.items()} == {part: OPTIONS[part].keys() for part in OPTIONS}
     assert options == settings().options() and (options.lstm.dim, options.char_cnn.filters) == (16, ((1, 4), (2, 8)))
