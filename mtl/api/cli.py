@@ -87,8 +87,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _with_plain_settings(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
-    """The words of a command line in which all settings are written key=value, also those that the user wrote as options (`_is_setting`). One with
-    the name of an argument is that argument."""
+    """The words with all settings as key=value, also those written as options (`_is_setting`); one with the name of an argument is that argument."""
     plain: list[str] = []
     unread = iter(words)
     for word in unread:

@@ -68,8 +68,7 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
 
 
 def _logistic_job(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
-    """The logistic regression on the run's data: in the usual folder, or, if that has one of other data or settings, in a folder beside it that these
-    name; then, unless it is finished, the text says why the usual one is not it."""
+    """The logistic regression on the run's data, in the usual folder or one beside it; and why an unfinished one is not in the usual one."""
     usual = _usual_logistic(job)
     if not usual.is_finished or not (problem := _difference_of(usual, job, inputs)):
         return usual, ""

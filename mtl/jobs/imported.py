@@ -13,7 +13,7 @@ from mtl.base.version import VERSION
 from mtl.data.sampled import sample_text
 from mtl.jobs.job import Job
 from mtl.jobs.values import PredictedValues
-from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
 from mtl.submissions.answers import check_labels
 from mtl.submissions.data_rows import DataRows, Rows, Sources, Unfit, put_to_rows, read_sources
 from mtl.submissions.files import SPLITS, is_entry, predicted_splits, prediction_names, read_files
@@ -110,14 +110,7 @@ class Imported(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """What the system's makers say of it; None for what they do not say."""
-        return {
-            "parameters": self.system.parameters,
-            "parameters_without_embeddings": None,
-            "pretrain_seconds": None,
-            "finetune_seconds": self.system.seconds,
-            "peak_memory": None,
-            "sentences_per_second": None,
-        }
+        return seed_cost(self.system.parameters, None, self.system.seconds)
 
     def _notes_on_system(self, origins: list[str]) -> list[str]:
         """The notes of its makers, which rows score it, what its predictions were read from, and what it was trained on."""

@@ -68,9 +68,8 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
         lines: dict[tuple[str, str], PredictionLines] = {}
         for id, values in by_task.items():
             if id not in suite.tasks:
-                raise InputError(
-                    f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=f"{key}.{id}"
-                )
+                problem = f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}"
+                raise InputError(problem, key=f"{key}.{id}")
             lines |= _task_lines(values, suite, id, indices, f"{key}.{id}")
         seeds.append(PredictedValues(f"predictions-{number + 1}", lines))
     return seeds

@@ -11,6 +11,7 @@ from mtl.base.device import threads_of_torch
 from mtl.base.memory import peak_gpu_memory
 from mtl.data.dataset import Dataset, input_rows
 from mtl.data.examples import Row
+from mtl.methods.method import seed_cost
 from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.runs.records import read_stage
 from mtl.tasks.task import Task
@@ -31,15 +32,12 @@ def networks_cost(
     stage1 = [read_stage(stage1_file)] if stage1_file.exists() else []
     stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in dataset.trained_tasks]
     gpu = peak_gpu_memory()
-    return {
-        "parameters": embeddings + others,
-        "parameters_without_embeddings": others,
-        "pretrain_seconds": stage1[0]["seconds"] if stage1 else None,
-        "finetune_seconds": further_seconds + sum(stage["seconds"] for stage in stages),
-        "peak_memory": max(stage["peak_memory"] for stage in [*stage1, *stages]),
-        "sentences_per_second": sentences_per_second(predict, dataset),
-        **({} if gpu is None else {"peak_gpu_memory": gpu}),
-    }
+    pretrain_seconds = stage1[0]["seconds"] if stage1 else None
+    finetune_seconds = further_seconds + sum(stage["seconds"] for stage in stages)
+    memory = max(stage["peak_memory"] for stage in [*stage1, *stages])
+    speed = sentences_per_second(predict, dataset)
+    cost = seed_cost(embeddings + others, others, finetune_seconds, memory, speed, pretrain_seconds)
+    return cost if gpu is None else {**cost, "peak_gpu_memory": gpu}
 
 
 def sentences_per_second(predict: Predict, dataset: Dataset, tasks: Sequence[Task] | None = None) -> float:

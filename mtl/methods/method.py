@@ -53,6 +53,25 @@ class Method(ABC):
         return None
 
 
+def seed_cost(
+    parameters: int | None,
+    without_embeddings: int | None,
+    finetune_seconds: float | None,
+    peak_memory: int | None = None,
+    sentences_per_second: float | None = None,
+    pretrain_seconds: float | None = None,
+) -> dict[str, Any]:
+    """What `Method.cost` returns; None for what is not known."""
+    return {
+        "parameters": parameters,
+        "parameters_without_embeddings": without_embeddings,
+        "pretrain_seconds": pretrain_seconds,
+        "finetune_seconds": finetune_seconds,
+        "peak_memory": peak_memory,
+        "sentences_per_second": sentences_per_second,
+    }
+
+
 class Model(Protocol):
     """The trained models of one seed of a finished run."""
 

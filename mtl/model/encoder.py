@@ -13,10 +13,9 @@ from mtl.base.progress import Progress
 from mtl.model.lstm import BiLSTM
 from mtl.model.sequences import Embedder, Sequences
 
-ENCODING_TOKENS, ENCODING_TEXTS = (
-    8192,
-    256,
-)  # about so many and the most in one batch when texts are encoded without training
+# In one batch when texts are encoded without training.
+ENCODING_TOKENS = 8192  # about so many
+ENCODING_TEXTS = 256  # the most
 
 
 class Encoder(nn.Module):

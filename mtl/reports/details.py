@@ -73,10 +73,8 @@ def _chart(run: FinishedRun, task: Task) -> dict[str, Any]:
     gold, predicted = run.rows(task).targets, run.seed_predictions(task, seed)
     if kind.chart == "points":
         shown = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
-        return {
-            "seed": seed,
-            "points": [[round(float(gold[row]), 4), round(float(predicted[row]), 4)] for row in shown],
-        }
+        points = [[round(float(gold[row]), 4), round(float(predicted[row]), 4)] for row in shown]
+        return {"seed": seed, "points": points}
     size = len(task.labels or ())
     codes, answers = (kind.fit_targets(values, None) for values in (gold, predicted))
     counts = np.bincount(codes * size + answers, minlength=size * size)

@@ -136,9 +136,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         notes[0] += f" Published rows are scores on the {on}{flattered}."
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-        notes.append(
-            f"Where there is no dev file, dev is examples held out of the training file: {rows} (held_out.json)."
-        )
+        source = "Where there is no dev file, dev is examples held out of the training file"
+        notes.append(f"{source}: {rows} (held_out.json).")
     if lacking := suite.lacking(summary["tasks"]):
         count = len(suite.averaged)
         notes.append(f"\\* AVG is partial: {count - len(lacking)} of {count} tasks, without {', '.join(lacking)}.")

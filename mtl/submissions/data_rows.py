@@ -155,9 +155,8 @@ class DataRows:
 Rows = Mapping[str, Mapping[str, DataRows]]  # that predictions are put to, by task id and split
 Sources = Mapping[tuple[str, str], PredictionLines]  # predictions as they stand in a file or a list, likewise
 Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), likewise
-Unfit = dict[
-    str, dict[str, int]
-]  # numbers of answers that fit no label, likewise; of tasks whose predictions are answers
+# Numbers of answers that fit no label, likewise; of tasks whose predictions are answers.
+Unfit = dict[str, dict[str, int]]
 
 
 def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:

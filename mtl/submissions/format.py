@@ -38,9 +38,7 @@ class Checked:
     """What a comparison of a submission with data says, one line each."""
 
     problems: list[str]  # what is wrong with the submission, as "file:line: message"
-    remarks: list[str] = field(
-        default_factory=list
-    )  # what keeps it from being submitted, as rows that are not official
+    remarks: list[str] = field(default_factory=list)  # what keeps it from being submitted, as other than official rows
     notes: list[str] = field(default_factory=list)  # what its user should know beside that
 
 

@@ -23,7 +23,7 @@ from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.methods.floors.inputs import TaskInputs
 from mtl.methods.floors.model_file import KEEPABLE, TaskModel, model_file
 from mtl.methods.floors.trained import TrainedFloor, predicted_targets
-from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
 from mtl.runs.folder import chosen_file
 from mtl.runs.records import Chosen
 from mtl.tasks.metrics import TIE, score
@@ -165,11 +165,7 @@ class Floor(Method):
         parameters = sum(model.parameters for model in self._models.values())
         tasks = [task for task in self.dataset.tasks if task.id in self._models]
         trained = TrainedFloor(self.config, self.suite.language, self._models)
-        return {
-            "parameters": parameters + self.embedding_parameters,
-            "parameters_without_embeddings": parameters,
-            "pretrain_seconds": None,
-            "finetune_seconds": sum(record["seconds"] for record in records),
-            "peak_memory": max([peak_memory(), *(record.get("peak_memory", 0) for record in records)]),
-            "sentences_per_second": sentences_per_second(trained.predict, self.dataset, tasks) if records else None,
-        }
+        seconds = sum(record["seconds"] for record in records)
+        memory = max([peak_memory(), *(record.get("peak_memory", 0) for record in records)])
+        speed = sentences_per_second(trained.predict, self.dataset, tasks) if records else None
+        return seed_cost(parameters + self.embedding_parameters, parameters, seconds, memory, speed)

@@ -18,7 +18,7 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import check_word_file
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.methods.floors.entries import FloorKind
-from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 from mtl.vectors.word_vectors.neighbours import nearest_words, unit_rows
@@ -106,14 +106,7 @@ class WordVectorMethod(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The seconds are those of the first seed of this process, which searches for all. parameters: the vectors of the tasks' words."""
-        return {
-            "parameters": len(self.texts.known) * self.texts.vectors.shape[1],
-            "parameters_without_embeddings": 0,
-            "pretrain_seconds": None,
-            "finetune_seconds": self._seconds,
-            "peak_memory": peak_memory(),
-            "sentences_per_second": None,
-        }
+        return seed_cost(len(self.texts.known) * self.texts.vectors.shape[1], 0, self._seconds, peak_memory())
 
     def cosines(self, split: Split) -> np.ndarray:
         """The cosine of the two sides of each model input, float32 (inputs,); 0 where either has no vector."""
