@@ -1,0 +1,24 @@
+"""The names of a sweep's runs: the method's folder, then the settings that set a run apart, as in "shared,seed=1,tasks=ar+cbd"."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def run_name(method_folder: str, settings: Mapping[str, Any]) -> str:
+    """The name of a run with these settings, by dotted keys."""
+    return ",".join([method_folder, *(f"{key}={_as_name(value)}" for key, value in settings.items())])
+
+
+def setting_name(name: str, method_folder: str, tasks: Sequence[str]) -> str:
+    """The name of a run without what all runs that a task chooses from have in common: the method's folder and, at the end, the tasks."""
+    return name.removesuffix(f",tasks={_as_name([*tasks])}").removeprefix(f"{method_folder},")
+
+
+def _as_name(value: Any) -> str:
+    """A value as a part of a folder's name."""
+    if isinstance(value, list):
+        return "+".join(map(_as_name, value))
+    text = value if isinstance(value, str) else json.dumps(value)
+    return re.sub(r"[^\w.+-]", "-", text)
