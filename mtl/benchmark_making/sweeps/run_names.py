@@ -2,8 +2,10 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
+
+from mtl.runs.records import Summary
 
 
 def run_name(method_folder: str, settings: Mapping[str, Any]) -> str:
@@ -11,9 +13,10 @@ def run_name(method_folder: str, settings: Mapping[str, Any]) -> str:
     return ",".join([method_folder, *(f"{key}={_as_name(value)}" for key, value in settings.items())])
 
 
-def setting_name(name: str, method_folder: str, tasks: Sequence[str]) -> str:
+def setting_name(name: str, summary: Summary) -> str:
     """The name of a run without what all runs that a task chooses from have in common: the method's folder and, at the end, the tasks."""
-    return name.removesuffix(f",tasks={_as_name([*tasks])}").removeprefix(f"{method_folder},")
+    tasks = _as_name([*(summary["config"].get("tasks") or ())])
+    return name.removesuffix(f",tasks={tasks}").removeprefix(f"{summary['folder']},")
 
 
 def _as_name(value: Any) -> str:

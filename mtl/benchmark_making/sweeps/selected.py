@@ -94,8 +94,10 @@ class Selected(Method):
         """The hash of the runs' names, inputs, configurations and predictions."""
         contents = []
         for name, folder in self.folders.items():
-            predictions = [path for seed in self.config.seeds for path in sorted(folder.seed(seed).glob("predictions/*"))]
-            contents.append([name, folder.read_inputs(), [sha256(path) for path in (folder.config, *predictions)]])
+            files = [folder.config]
+            for seed in self.config.seeds:
+                files += sorted(folder.seed(seed).glob("predictions/*"))
+            contents.append([name, folder.read_inputs(), [sha256(path) for path in files]])
         return hashlib.sha256(json.dumps(contents).encode()).hexdigest()
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
@@ -119,28 +121,24 @@ class Selected(Method):
         """What tables and reports say of the run: its title, the setting of each task, and notes."""
         facts = common_facts(list(self.summaries.values()))
         facts["title"] = "; ".join(dict.fromkeys(summary["title"] for summary in self.summaries.values()))
-        facts["settings"] = {task.id: self._setting(task) for task in self.dataset.tasks}
+        runs = {task.id: self.config.selected.runs[task.id] for task in self.dataset.tasks}
+        facts["settings"] = {id: setting_name(name, self.summaries[name]) for id, name in runs.items()}
         if self.config.selected.search is None:
             return {**facts, "notes": ["Each task has a run of its own.", COST_NOTE]}
         return facts | self._search_facts(facts["title"], facts["chosen_on_dev"])
 
     def _search_facts(self, title: str, chosen_on_dev: str) -> dict[str, Any]:
-        """The facts of a run whose settings dev chose, beside what it chose in the runs themselves, and the tasks that the same rows score."""
+        """The facts that a choice of settings on dev changes or adds, with the tasks that the same rows score."""
         scored = [task.id for task in self.dataset.trained_tasks if task.scored_split == "dev" and task.is_scored]
         chosen_on_scored = [id for id in scored if id not in self.dataset.samples]
         notes = [f"Dev chose the settings: {self.config.selected.search}.", COST_NOTE]
         if chosen_on_scored:
             problem = "the dev examples that score these tasks chose their settings too, so the scores are too high"
             notes.append(f"¶ {problem}: {', '.join(chosen_on_scored)}.")
+        chosen = ", ".join(filter(None, ["settings", chosen_on_dev]))
         return {
             "title": f"{title}, tuned",
-            "chosen_on_dev": f"settings, {chosen_on_dev}" if chosen_on_dev else "settings",
+            "chosen_on_dev": chosen,
             "chosen_on_scored": chosen_on_scored,
             "notes": notes,
         }
-
-    def _setting(self, task: Task) -> str:
-        """The name of the setting of a task."""
-        name = self.config.selected.runs[task.id]
-        summary = self.summaries[name]
-        return setting_name(name, summary["folder"], summary["config"].get("tasks") or ())
