@@ -83,7 +83,8 @@ def _effect(part: Part, source: Part, role: str, matches: Matches) -> str:
     """What the rows of `part` that also occur in `source` do to scores."""
     if role == "dev":
         return "checkpoints are chosen on dev, so the test score is slightly too high"
-    if matches[0][0].target is None:
+    row, _ = matches[0]
+    if row.target is None:
         return "a model that memorised train has seen a target for them"
     right = sum(part.answer(row) in {source.answer(match) for match in equal} for row, equal in matches)
     return f"a model that memorised train would get {right} of them right"

@@ -40,6 +40,6 @@ def test_table(benchmark: Benchmark) -> None:
     assert "- Seed 2 (the best on dev), pooling max, not centred.\n" in text
     summary = summarize(benchmark, HashedEncoder(), {}, complete)
     text = render_table(benchmark, summary)
-    assert "*" not in text and "4.0 MB, 2 s a task.\n" in text
+    assert "*" not in text and "4 MB, 2 s a task.\n" in text
     text = render_table(benchmark, summarize(benchmark, HashedEncoder(), {}, {}))
-    assert "- 32 dimensions, 1,200 parameters (200 without embeddings), 4.0 MB.\n" in text
+    assert "- 32 dimensions, 1,200 parameters (200 without embeddings), 4 MB.\n" in text
