@@ -18,8 +18,8 @@ from mtl.benchmark_making.init_suite.tables import parquet_labels
 from mtl.data.columns import Value, printable_names
 from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
+from mtl.data.numbered import numbered_names
 from mtl.data.records import read_records
-from mtl.data.rows import numbered_names
 from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
 
 # Words in file names that the Hub takes for one split (its documentation, "File names and splits").

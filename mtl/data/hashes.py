@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.base.files import sha256
-from mtl.data.rows import numbered_files
+from mtl.data.numbered import numbered_files
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import NUMBERED, SPLITS, Task
 

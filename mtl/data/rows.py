@@ -1,16 +1,15 @@
 """The rows of a split as a stream, as its layout says: of numbered parts, with spans as tags, a second file's column, or one value of a column."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import inside
 from mtl.base.wings import wings
 from mtl.data.columns import LIST, TAGS, TOKENS, text, value_of
 from mtl.data.forms import PLAIN, NumberedRows, file_rows, form_of, row_lines, value_part
+from mtl.data.numbered import numbered_files
 from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
 
@@ -54,8 +53,7 @@ def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) ->
 
 def _add_lines(path: Path, second: Path, layout: Layout, rows: NumberedRows) -> NumberedRows:
     """Rows with a further column: the lines of a second file. Raises InputError if one file has more rows, or if the rows have such a column."""
-    header = layout.header or ()
-    name = header[1] if len(header) == 2 and form_of(path, layout) == "txt" else "label"
+    name = _added_column(layout.header or (), form_of(path, layout))
     added_cells = row_lines(second, Layout(reading=layout.reading))
     for number, (numbered_row, cell) in enumerate(zip_longest(rows, added_cells), start=1):
         if numbered_row is None or cell is None:
@@ -66,6 +64,11 @@ def _add_lines(path: Path, second: Path, layout: Layout, rows: NumberedRows) -> 
         if name in row:
             raise InputError(f"column {name!r} stands in {second.name}, too", path=path)
         yield line, {**row, name: cell}
+
+
+def _added_column(header: Sequence[str], form: str) -> str:
+    """The name of a second file's column. A header names it, too, if the first file has a text in each line, and thus one column."""
+    return header[1] if len(header) == 2 and form == "txt" else "label"
 
 
 def _select_rows(path: Path, rows: NumberedRows, name: str, value: str) -> NumberedRows:
@@ -81,29 +84,3 @@ def _select_rows(path: Path, rows: NumberedRows, name: str, value: str) -> Numbe
             yield line, row
     if not has_rows:
         raise InputError(f"no row has {value!r} in a column {name!r}", path=path)
-
-
-def numbered_files(path: Path) -> list[Path]:
-    """The files that differ from this one in their number alone, in the order of their numbers. Raises InputError if one is missing."""
-    try:
-        names = numbered_names(path.name, [file.name for file in path.parent.iterdir()])
-        return [inside(path.parent, name) for name in names]
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read in parts: {error}", path=path) from None
-
-
-def numbered_names(name: str, names: Iterable[str]) -> list[str]:
-    """Those names that differ from this one in the number before the suffix alone, as train-00000-of-00003.parquet, part-0.jsonl, in the
-    order of their numbers; they may also differ in a hash of 16 digits after it. Raises ValueError if a number is missing, or stands twice."""
-    number = re.search(r"(\d+)(-of-(\d+))?(-[0-9a-f]{16})?((\.[A-Za-z]+)?(\.(gz|bz2|xz|zst))?)$", name)
-    if number is None:
-        raise ValueError("its name has no number")
-    digest = "-[0-9a-f]{16}" if number[4] else ""
-    pattern = rf"{re.escape(name[: number.start()])}(\d+){number[2] or ''}{digest}{re.escape(number[5])}"
-    parts = sorted((int(match[1]), part) for part in names if (match := re.fullmatch(pattern, part)))
-    numbers, count = [part_number for part_number, _ in parts], len(parts)
-    is_complete = numbers in ([*range(count)], [*range(1, count + 1)]) and count == int(number[3] or count)
-    if not parts or not is_complete:
-        shown = ", ".join(map(str, numbers[:20]))
-        raise ValueError(f"its parts have the numbers {shown}; one is missing, or stands twice")
-    return [part for _, part in parts]

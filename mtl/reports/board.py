@@ -74,13 +74,13 @@ class SettingsSpread:
 class PairTests:
     """Paired tests between runs."""
 
-    # By the indices of two rows with a task in common (first minus second), then by task id and AVERAGE; only what is on the same examples.
+    # The tests of two rows, by their indices, then by task id and AVERAGE: of the first row minus the second, on the same examples of both.
     comparisons: Mapping[tuple[int, int], Mapping[str, PairTest]] = field(default_factory=dict)
     references: Sequence[int] = ()  # the indices of the rows that every run was compared with; empty: every pair
     by_score: bool = False  # whether the references were chosen by their scores
-    # For how many tests Holm's correction is made: those that are made, or those of every pair, on which references chosen by scores depend.
+    # Holm's correction is made for this number of tests. It counts every pair if the references were chosen by their scores.
     family: int = 0
-    # The intervals of ranks by column, then by the index of a run's row: of columns with all runs on the same rows; none with named references.
+    # The intervals of ranks by column, then by the index of a run's row. Named references exclude them, and so do runs scored on different rows.
     ranks: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
 
     @property
@@ -99,15 +99,17 @@ class Leaderboard:
     columns: Mapping[str, Column]  # by id: AVERAGE, then the tasks
     rows: Sequence[Row]
     marks: Sequence[str] = ()  # notes that explain the scores and marks in the table
-    facts: Sequence[str] = ()  # the other notes: how intervals and tests are computed, and what the scored rows are
+    notes: Sequence[str] = ()  # the other notes: how intervals and tests are computed, and what the scored rows are
     tests: PairTests = field(default_factory=PairTests)
     groups: Sequence[Group] = ()
     page_groups: Sequence[Group] | None = None  # the groups on the page; None: `groups`
-    table: Mapping[str, Column] | None = None  # the columns in Markdown and LaTeX, if `columns` are too many there
+    shown_columns: Mapping[str, Column] | None = (
+        None  # the columns in Markdown and LaTeX, if `columns` are too many there
+    )
     groups_title: str | None = None  # above the groups; None: that of groups by metric
     groups_note: str | None = None  # the page's note below the title; None: that of groups by metric
     breakdowns: Sequence[Breakdown] = ()
-    settings: Sequence[SettingsSpread] = ()
+    spreads: Sequence[SettingsSpread] = ()
     unscored: Sequence[str] = ()  # tasks of the benchmark without a column: every average lacks them
     whole_averages: bool = False  # whether our rows have only averages over all tasks, since published rows do
     noun: str = "own run"  # what the page calls one of our rows
@@ -123,16 +125,23 @@ class Leaderboard:
 
     @cached_property
     def _best(self) -> dict[str, set[Row]]:
-        """The best rows of each split, by column; none of a split on which no two can be compared."""
+        """The best rows of each split, by column."""
         best: dict[str, set[Row]] = {}
-        for column in {**self.columns, **(self.table or {})}:
+        for column in {**self.columns, **(self.shown_columns or {})}:
             scores = {row: score.median for row in self.rows if (score := row.score(column))}
             rounded = {row: round(self.scale.value(score), self.scale.decimals) for row, score in scores.items()}
             best[column] = set()
             for split in {row.split_of(column) for row in rounded}:
-                scored = [row for row in rounded if row.split_of(column) == split]
-                compared = [row for row in scored if not row.mark(column)] or scored
-                if len(compared) > 1 and len({row.reasons.get(column) for row in compared}) == 1:
-                    highest = max(rounded[row] for row in compared)
-                    best[column] |= {row for row in compared if rounded[row] == highest}
+                on_split = {row: score for row, score in rounded.items() if row.split_of(column) == split}
+                best[column] |= _best_of_split(on_split, column)
         return best
+
+
+def _best_of_split(rounded: Mapping[Row, float], column: str) -> set[Row]:
+    """The rows with the highest of the rounded scores in a column, which are all of one split; none if no two can be compared. Marked scores count if
+    no other ones are there, and all are marked for the same reason."""
+    compared = [row for row in rounded if not row.mark(column)] or list(rounded)
+    if len(compared) < 2 or len({row.reasons.get(column) for row in compared}) > 1:
+        return set()
+    highest = max(rounded[row] for row in compared)
+    return {row for row in compared if rounded[row] == highest}

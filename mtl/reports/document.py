@@ -39,13 +39,13 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "whole_averages": board.whole_averages,
         "unscored": [{"id": task, "title": task} for task in board.unscored],
         "families": [{"id": family, "title": FAMILIES.get(family, family)} for family in families],
-        "notes": [*board.facts, *_detail_note(board, detailed)],
+        "notes": [*board.notes, *_detail_note(board, detailed)],
         "rows": rows,
         "references": [ids[number] for number in board.tests.references],
         "groups": [_group(group, id_of, scale) for group in groups],
         "groups_title": board.groups_title, "groups_note": board.groups_note,
         "breakdowns": [_breakdown(breakdown, ids, scale) for breakdown in board.breakdowns],
-        "settings": [_spread(spread, scale) for spread in board.settings],
+        "settings": [_spread(spread, scale) for spread in board.spreads],
         "ranked": {column: len(by_row) for column, by_row in board.tests.ranks.items()},
         "comparisons": {
             f"{ids[first]}|{ids[second]}": {column: _test(test, scale) for column, test in tests.items()}

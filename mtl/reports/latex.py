@@ -25,7 +25,7 @@ def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) ->
 
 def _scores(board: Leaderboard) -> str:
     """The scores, and below each task its metric."""
-    columns = board.table or board.columns
+    columns = board.shown_columns or board.columns
     caption = " ".join([f"{board.title}.", *board.marks])
     titles = [["Model", "Split", *(rf"\textbf{{{escape(column.title)}}}" for column in columns.values())]]
     titles.append(["", "", *(escape(column.metric) for column in columns.values())])

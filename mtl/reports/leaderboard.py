@@ -49,11 +49,11 @@ def leaderboard(
         columns,
         rows,
         marks=mark_notes(suite, rows),
-        facts=[INTERVAL_NOTE, *tests_notes(rows, tests), *wing_notes, *run_notes(suite, rows)],
+        notes=[INTERVAL_NOTE, *tests_notes(rows, tests), *wing_notes, *run_notes(suite, rows)],
         tests=tests,
         groups=metric_groups(suite, rows),
         breakdowns=breakdowns(rows),
-        settings=settings_spreads([row.run for row in rows if row.run], suite),
+        spreads=settings_spreads([row.run for row in rows if row.run], suite),
     )
 
 

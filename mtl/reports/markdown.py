@@ -44,7 +44,7 @@ def _board(board: Leaderboard) -> str:
     parts = [
         f"# {escaped(board.title)}",
         _scores(board),
-        "\n".join(f"- {escaped(note)}" for note in [*board.marks, *board.facts]),
+        "\n".join(f"- {escaped(note)}" for note in [*board.marks, *board.notes]),
     ]
     if board.groups:
         parts += [f"## {board.groups_title or 'By metric'}", *(group_section(board, group) for group in board.groups)]
@@ -52,7 +52,7 @@ def _board(board: Leaderboard) -> str:
         parts += ["## By parts of the rows", *(_breakdown(board, breakdown) for breakdown in board.breakdowns)]
     if runs:
         parts += ["## Spread", _ranges(board, runs)]
-    if board.settings:
+    if board.spreads:
         parts += ["## Spread over settings", _settings(board)]
     if len(ours) > 1:
         parts += ["## Paired tests", _tests(board)]
@@ -71,7 +71,7 @@ def _board(board: Leaderboard) -> str:
 
 def _scores(board: Leaderboard) -> str:
     """A row for each row of the leaderboard, a column for each task, below it its metric; the best score of each split is bold."""
-    columns = board.table or board.columns
+    columns = board.shown_columns or board.columns
     body = [["metric", "", "", *(escaped(column.metric) for column in columns.values())]]
     for row in board.rows:
         seeds = f", {counted(len(row.run.summary['seeds']), 'seed')}" if row.run else ""
@@ -131,7 +131,7 @@ def _settings(board: Leaderboard) -> str:
     """A table of the standard deviations over settings: a row for each model, a column for each task, and their average."""
     body = [["", "settings", *_titles(board.columns)]]
     keys = []
-    for spread in board.settings:
+    for spread in board.spreads:
         title = escaped(spread.title)
         deviations = [spread.average, *(spread.deviations.get(id) for id in board.columns if id != AVERAGE)]
         cells = [MISSING if deviation is None else board.scale.show(deviation) for deviation in deviations]

@@ -100,7 +100,7 @@ def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
 
 def _settings_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
     """The values of SETTINGS_COLUMNS for each model with several settings and each task and the average."""
-    for spread in board.settings:
+    for spread in board.spreads:
         average = {} if spread.average is None else {AVERAGE: spread.average}
         for id, deviation in {**average, **spread.deviations}.items():
             deviation_on_scale = board.scale.value(deviation)

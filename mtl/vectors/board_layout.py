@@ -102,7 +102,7 @@ class BoardLayout:
     def _tasks(self, columns: Collection[str]) -> set[str]:
         return {self.columns[id].task for id in columns}
 
-    def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], facts: Sequence[str]) -> Leaderboard:
+    def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], notes: Sequence[str]) -> Leaderboard:
         """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
         rows, types = by_family(rows), {name: self.benchmark.types[name] for name in self.by_type}
         groups = []
@@ -119,10 +119,10 @@ class BoardLayout:
             {AVERAGE: Column("AVG", "mean"), **self.columns},
             rows,
             marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
-            facts=[*facts, *self._seen_notes(rows)],
+            notes=[*notes, *self._seen_notes(rows)],
             groups=groups,
             page_groups=[Group("types", "by type", type_titles, type_lines, has_mean=True)],
-            table={
+            shown_columns={
                 AVERAGE: Column("AVG, tasks", "mean"),
                 BY_TYPE: Column("AVG, types", "mean"),
                 **{name: Column(type_.title, type_.metric_title) for name, type_ in types.items()},

@@ -58,7 +58,7 @@ def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None
     assert (now[2], more[2]) == ("3–5", "50") and float(more[3]) < float(now[3]) and more[6] == now[6]
     # Tasks that cannot tell the runs apart are named.
     text = power_text(board, PowerSettings())
-    (note,) = [note for note in board.facts if note.startswith("Tasks without a significant difference")]
+    (note,) = [note for note in board.notes if note.startswith("Tasks without a significant difference")]
     cells = cells_of(text)
     assert f": AVG {cells['AVG'][3]}, CBD {cells['CBD'][3]}, DYK {cells['DYK'][3]}. mtl power" in note
 
@@ -67,7 +67,7 @@ def test_where_every_task_tells_runs_apart_there_is_no_note(tmp_path: Path) -> N
     for name, share in (("one", 1.0), ("other", 0.0)):
         make_run(tmp_path / "all" / name, right(share), tasks=["cbd", "ar"])
     found = leaderboard(find_runs(tmp_path / "all"))
-    assert not any("without a significant difference" in note for note in found.facts)
+    assert not any("without a significant difference" in note for note in found.notes)
     make_run(tmp_path / "few/one", right(0.5), tasks=["ar"])
     make_run(tmp_path / "few/other", right(0.1), ["method=forest"], tasks=["ar"], seeds=[1, 2])
     text = power_report(tmp_path / "few", PowerSettings())
@@ -80,7 +80,7 @@ def test_runs_with_equal_answers_differ_by_their_seeds_alone(tmp_path: Path) -> 
     found = leaderboard(find_runs(tmp_path))
     same, other, *rest = cells_of(power_text(found, PowerSettings()))["AR"][3:]
     assert 0 < float(same) < float(other) and rest[-1] == "0 of 1"
-    assert any(f"AR {same}" in note for note in found.facts)
+    assert any(f"AR {same}" in note for note in found.notes)
 
 
 def test_the_command(

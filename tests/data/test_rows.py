@@ -10,15 +10,13 @@ from typing import Any
 
 import pyarrow
 import pytest
-from data_files import write_rows
 from input_errors import refused
 
-from mtl.data import files, forms, rows
+from mtl.data import files, forms
 from mtl.data.files import read_lines, split_lines
-from mtl.data.hashes import hash_files
 from mtl.data.records import column_names, read_records
 from mtl.data.rows import stream_rows
-from mtl.tasks.task import Layout, Reading, Task
+from mtl.tasks.task import Layout, Reading
 
 SEMICOLONS = Layout(reading=Reading(separator=";"))
 QUOTED = Layout(reading=Reading(quoted=True))
@@ -110,26 +108,6 @@ def test_a_zip_of_one_file(tmp_path: Path) -> None:
         archive.writestr("one.csv", "n,s\n1,a\n2,b\n")
     assert list(stream_rows(path, Layout(part="s=b"))) == [(3, {"n": "2", "s": "b"})]
     refused(lambda: list(stream_rows(path.rename(tmp_path / "a.zip"), Layout(part="one.csv"))), file="a.zip")
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_numbered_parts_are_one_file(tmp_path: Path, suffix: str) -> None:
-    names = [f"part-{number}{suffix}" for number in range(11)]
-    for number, name in enumerate(names):
-        write_rows(tmp_path / name, ["text", "n"], [[f"t{number}", number], ["u", number]])
-    write_rows(tmp_path / f"part-x{suffix}", ["text", "n"], [["no part", 99]])
-    layout, first = Layout(part="*"), tmp_path / names[0]
-    records = read_records(first, ["n"], layout=layout)
-    assert [int(str(record.values[0])) for record in records] == [number // 2 for number in range(22)]
-    lines = [record.line for record in records]
-    assert lines == sorted(set(lines)) and column_names(first, layout) == ["text", "n"]
-    task = Task(id="t", text=["text"], target="n", metric="accuracy", files={"train": f"{names[0]}#*"})
-    assert [file.name for file in hash_files([task], tmp_path)] == names
-    (tmp_path / names[4]).unlink()
-    refused(lambda: read_records(first, ["n"], layout=layout), file=names[0])
-    many = f"a-0-of-{10**20}{suffix}"
-    with pytest.raises(ValueError, match="one is missing"):  # at once: so many numbers would fill any memory
-        rows.numbered_names(many, [many])
 
 
 def test_two_files_line_by_line(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def best(board: Leaderboard) -> dict[str, set[str]]:
 
 
 def notes_of(board: Leaderboard) -> list[str]:
-    return [*board.marks, *board.facts]
+    return [*board.marks, *board.notes]
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +275,7 @@ def test_ranks_in_every_form(tmp_path: Path) -> None:
     rows = {row.name: number for number, row in enumerate(board.rows)}
     expected = {rows["good"]: (1, 2), rows["alike"]: (1, 2), rows["bad"]: (3, 3)}
     assert board.tests.ranks[AVERAGE] == expected
-    assert "Runs with fewer than 3 seeds have no rank: few." in board.facts
+    assert "Runs with fewer than 3 seeds have no rank: few." in board.notes
     lines = render_csv([board])["ranks.csv"].splitlines()
     assert lines[0] == "suite,name,task,low,high,runs" and "klej,bad,average,3,3,3" in lines
     assert not any(",few," in line for line in lines)
@@ -343,7 +343,7 @@ def test_beyond_some_runs_each_is_tested_against_the_best_whole_average(
     made = [test for tests in board.tests.comparisons.values() for test in tests.values() if test.p is not None]
     assert board.tests.family == len(whole) == 3 * 3 + 3 and len(made) == 3
     assert [test.p_holm for test in made] == pytest.approx(expected_holm(board, True))
-    note = " ".join(board.facts)
+    note = " ".join(board.notes)
     assert "only the tests of each one against the one with the best average of each split are shown (partial)" in note
     assert "of the 12 tests of every pair of runs, every task and the average, of which 3 are shown" in note
     runs = find_runs(runs_dir)
@@ -361,7 +361,7 @@ def test_comparisons_without_a_test_do_not_count_for_the_correction(runs_dir: Pa
     with_p = {key: test for key, test in enumerate(made) if test.p is not None}
     assert board.tests.family == board.tests.made == len(with_p) < len(made)
     assert [test.p_holm for test in with_p.values()] == pytest.approx(expected_holm(board, False))
-    assert f"for the {len(with_p)} tests of this suite (every pair of runs" in " ".join(board.facts)
+    assert f"for the {len(with_p)} tests of this suite (every pair of runs" in " ".join(board.notes)
 
 
 def test_too_few_seeds_leave_no_verdict_and_their_note_names_no_correction(tmp_path: Path) -> None:
@@ -370,7 +370,7 @@ def test_too_few_seeds_leave_no_verdict_and_their_note_names_no_correction(tmp_p
     board = leaderboard(find_runs(tmp_path))
     (found,) = board.tests.comparisons.values()
     assert {test.verdict_holm for test in found.values()} == {"too few seeds"} and board.tests.made == 0
-    note = " ".join(board.facts)
+    note = " ".join(board.notes)
     assert "there is no verdict" in note and "Holm" not in note
 
 
@@ -378,7 +378,7 @@ def test_one_task_and_its_average_are_one_test(tmp_path: Path) -> None:
     for name, share in (("one", 0.9), ("two", 0.6), ("three", 0.3)):
         make_run(tmp_path / name, right(share), tasks=["cbd"])
     board = leaderboard(find_runs(tmp_path))
-    assert board.tests.family == board.tests.made == 3 and "for the 3 tests" in " ".join(board.facts)
+    assert board.tests.family == board.tests.made == 3 and "for the 3 tests" in " ".join(board.notes)
     assert all(tests["average"] is tests["cbd"] for tests in board.tests.comparisons.values())
     assert board.tests.ranks["average"] == board.tests.ranks["cbd"]
 

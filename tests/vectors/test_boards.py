@@ -43,7 +43,7 @@ def test_scores_on_other_data_never_stand_beside_published_ones(boards: list[Lea
     published, local = boards
     assert [row.label for row in published.rows if row.evaluation] == ["Hashed words, mean", "Hashed words, max"]
     assert [medians(row) for row in published.rows if row.evaluation] == [{"PpcPC": 70.0}, {"PpcPC": 80.0}]
-    assert "Published in the mteb results repository: static-similarity-mrl-multilingual-v1." in published.facts
+    assert "Published in the mteb results repository: static-similarity-mrl-multilingual-v1." in published.notes
     assert len(published.rows) == 21 and len(published.columns) == 1 + 28
     assert all(row.evaluation for row in local.rows)
     assert [column.title for column in local.columns.values()] == [
@@ -69,7 +69,7 @@ def test_averages_and_marks(boards: list[Leaderboard]) -> None:
     assert value(best.score("sts")) == pytest.approx(70.59, abs=0.01)
     assert best.mark(AVERAGE) == ""
     ours = next(row for row in published.rows if row.ours)
-    assert ours.average is None and "A row of ours that lacks a task of the benchmark" in str(published.facts)
+    assert ours.average is None and "A row of ours that lacks a task of the benchmark" in str(published.notes)
     assert ours.score("pair_classification") is None and ours.score(BY_TYPE) is None
     fasttext = next(row for row in published.rows if row.name.startswith("FastText"))
     assert len(fasttext.missing) == 1 and fasttext.mark(AVERAGE) == "*"
@@ -81,7 +81,7 @@ def test_averages_and_marks(boards: list[Leaderboard]) -> None:
     assert value(hashed.score(BY_TYPE)) == pytest.approx((61.5 + 70 + 40) / 3) and trained.score(BY_TYPE) is None
     assert hashed.mark(AVERAGE) == "*" and trained.mark(AVERAGE) == "*‡"
     assert len(hashed.missing) == 25 and len(local.unscored) == 25 and "CDSC-R" not in hashed.missing
-    assert "Means over different versions of a task's rows cannot be compared with each other." in local.facts
+    assert "Means over different versions of a task's rows cannot be compared with each other." in local.notes
 
 
 def test_the_best_are_among_comparable_rows(boards: list[Leaderboard]) -> None:

@@ -8,6 +8,7 @@ from mtl.data.examples import Example
 from mtl.data.repeats import without_order
 
 Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pair have one key
+Matches = list[tuple[Example, list[Example]]]  # a row, and the rows elsewhere that are the same
 
 
 def shared_within(parts: dict[str, Part]) -> list[Finding]:
@@ -56,9 +57,10 @@ def _by_single_texts(part: Part) -> Index:
 
 
 def _shared_rows(part: Part, source: Part, role: str) -> Iterator[Finding]:
-    """The rows of `part` that also occur in `source`, whose role is "train" or "dev"; rows for dev may be held out of the split train."""
+    """The rows of `part` that also occur in `source`."""
+    # `role`, "train" or "dev", says what `source` is used for. `source.split` is what messages call it: "dev (held out)" has the role "dev".
     index = _by_texts(source)
-    matches: list[tuple[Example, list[Example]]] = []  # a row, and the rows of `source` that are the same
+    matches: Matches = []
     reordered = 0
     for key, row in zip(part.keys, part.rows, strict=True):
         candidates = index.get(without_order(part.task, key), ())
@@ -72,31 +74,41 @@ def _shared_rows(part: Part, source: Part, role: str) -> Iterator[Finding]:
     if reordered:
         order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
         what += f"; {reordered} of them with {order}"
-    if role == "dev":
-        effect = "checkpoints are chosen on dev, so the test score is slightly too high"
-    elif row.target is None:
-        effect = "a model that memorised train has seen a target for them"
-    else:
-        right = sum(part.answer(row) in {source.answer(match) for match in equal} for row, equal in matches)
-        effect = f"a model that memorised train would get {right} of them right"
-    where = file_lines(part.file, [f"{row.line} = {equal[0].line}" for row, equal in matches])
     source_file = f" of {source.file}" if source.file != part.file else ""
-    yield part.finding("shared", len(matches), what, effect, f"{where}{source_file}")
+    where = f"{_matched_lines(part, matches)}{source_file}"
+    yield part.finding("shared", len(matches), what, _effect(part, source, role, matches), where)
+
+
+def _effect(part: Part, source: Part, role: str, matches: Matches) -> str:
+    """What the rows of `part` that also occur in `source` do to scores."""
+    if role == "dev":
+        return "checkpoints are chosen on dev, so the test score is slightly too high"
+    row, _ = matches[0]
+    if row.target is None:
+        return "a model that memorised train has seen a target for them"
+    right = sum(part.answer(row) in {source.answer(match) for match in equal} for row, equal in matches)
+    return f"a model that memorised train would get {right} of them right"
+
+
+def _matched_lines(part: Part, matches: Matches) -> str:
+    """The first rows of `part` that also occur elsewhere, each with the line of the first row that is the same."""
+    return file_lines(part.file, [f"{row.line} = {equal[0].line}" for row, equal in matches])
 
 
 def _shared_texts(part: Part, source: Part, index: Index, known: Index) -> Iterator[Finding]:
     """The rows of `part` whose texts are among the training rows of another task (`source`, by `index`), but not among those of its own (`known`)."""
-    matches = [
-        (row, index[texts])
-        for key, row in zip(part.keys, part.rows, strict=True)
-        if (texts := without_order(part.task, key)) in index and texts not in known
-    ]
+    matches: Matches = []
+    for key, row in zip(part.keys, part.rows, strict=True):
+        texts = without_order(part.task, key)
+        if texts in index and texts not in known:
+            matches.append((row, index[texts]))
     if not matches:
         return
-    occur, (row, _) = part.rows_text(len(matches), "also occur", "also occurs"), matches[0]
+    row, _ = matches[0]
+    occur = part.rows_text(len(matches), "also occur", "also occurs")
     what = f"{occur} in {source.split} of {source.task.id}, such as {excerpt(row.texts[0])}"
     meaning = "stage 1 trains on all tasks together, and the encoder has seen the texts"
     if part.task.answered_by == source.task.id:
         meaning = f"the head of {source.task.id} answers this task, and was trained on these texts with their targets"
-    lines = [f"{row.line} = {rows[0].line}" for row, rows in matches]
-    yield part.finding("shared across", len(matches), what, meaning, f"{file_lines(part.file, lines)} of {source.file}")
+    where = f"{_matched_lines(part, matches)} of {source.file}"
+    yield part.finding("shared across", len(matches), what, meaning, where)

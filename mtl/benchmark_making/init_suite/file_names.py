@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from mtl.benchmark_making.init_suite.file_column import TEXT_WORDS
 from mtl.data.forms import PACKED, SUFFIXES
-from mtl.data.rows import numbered_names
+from mtl.data.numbered import numbered_names
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import NUMBERED, PART, SPLIT_OF
 

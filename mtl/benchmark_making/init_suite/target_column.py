@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
@@ -16,11 +17,13 @@ from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTab
 
 SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold
 LIKELY_NAMES = {  # words in the names of columns that are targets if no column has a name in LABEL_NAMES
-    *("target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity", "duplicate"),
+    "target", "targets", "gold", "class", "judgment", "judgement", "score", "rating", "stars", "grade", "similarity", "duplicate",
 }  # fmt: skip
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
+# The user replaces the words in capitals.
+SPANS_ANSWER = "tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 
 
@@ -31,6 +34,26 @@ class TargetColumn(NamedTuple):
     why: str  # the reason for the guess
     question: str | None = None  # which asks the user, if another column may be the target
     several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
+
+
+@dataclass(frozen=True)
+class Possible:
+    """The columns that may be the target, in the order of the file."""
+
+    columns: Sequence[FileColumn]
+    named: Sequence[FileColumn]  # those whose names say that they are targets
+    lacking: Sequence[FileColumn]  # those without values in the test file
+
+    @property
+    def likely(self) -> Sequence[FileColumn]:
+        """The first of the three that is not empty: the names, then the test file, then all."""
+        return self.named or self.lacking or self.columns
+
+    def best_pool(self) -> Sequence[FileColumn]:
+        """The only named column, or the only one of them that the test file lacks; without named ones, the only lacking one; else all likely ones."""
+        named_and_lacking = [column for column in self.named if column in self.lacking]
+        pools = [self.named, named_and_lacking] if self.named else [self.lacking]
+        return next((pool for pool in pools if len(pool) == 1), self.likely)
 
 
 def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
@@ -50,40 +73,37 @@ def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> Tar
 def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
     """Guess the target's column: several labels of a row, where the known keys allow them, or one label or number. Raises InputError if none fits."""
     main, test = tables.main, tables.test
-    possible = possible_targets(main)
-    named = _columns_by_name(main, possible)
-    lacking = [column for column in possible if test is not None and test.lacks(column.name)]
+    columns = possible_targets(main)
+    lacking = [column for column in columns if test is not None and test.lacks(column.name)]
+    possible = Possible(columns, _columns_by_name(main, columns), lacking)
     if known.get("kind", MULTI_LABEL) == MULTI_LABEL and not {"range", "candidates"} & {*known}:
-        candidates = named or lacking or possible or _repeated_words(main)
+        candidates = possible.likely or _repeated_words(main)
         several = several_labels(main, candidates)
-        certain = {column.name for column in named if _is_named(column)}
+        certain = {column.name for column in possible.named if _is_named(column)}
         if several is not None and (not certain or certain & set(several.columns)):
             return _target_of_several(main, several, candidates)
-    if not possible:
+    if not columns:
         raise InputError(_no_target(id, main))
-    # A column is certain if it alone has such a name, or if the test file lacks the values of it alone.
-    pools = [named, [column for column in named if column in lacking]] if named else [lacking, possible]
-    candidates = next((pool for pool in pools if len(pool) == 1), named or lacking or possible)
-    return TargetColumn(candidates[0], *_reason(main, candidates, named, lacking))
+    return _target_of_one(main, possible)
 
 
-def _reason(
-    main: FileTable, candidates: Sequence[FileColumn], named: Sequence[FileColumn], lacking: Sequence[FileColumn]
-) -> tuple[str, str | None]:
-    """Why the first of the candidates is the target, and the question if another one may be it."""
-    first, question = candidates[0], f"target: {with_counts(candidates)} may be the target"
-    if len(candidates) > 1:
-        return f"one of {len(candidates)} that may be it", question
-    if first in named or first in lacking:
-        missing = ", and the test file has no values in it" if first in lacking else ""
-        return ("by its name" if first in named else "labels or numbers") + missing, None
+def _target_of_one(main: FileTable, possible: Possible) -> TargetColumn:
+    """The first column of the best pool as the target, with the reason: its name says so, the test file lacks its values, or it is the only column
+    with labels or numbers. The question is asked where another column may be it."""
+    pool = possible.best_pool()
+    first, question = pool[0], f"target: {with_counts(pool)} may be the target"
+    if len(pool) > 1:
+        return TargetColumn(first, f"one of {len(pool)} that may be it", question)
+    if first in possible.named or first in possible.lacking:
+        missing = ", and the test file has no values in it" if first in possible.lacking else ""
+        return TargetColumn(first, ("by its name" if first in possible.named else "labels or numbers") + missing)
     if _unread(main) or first.is_source:
-        return "perhaps", f"{question}, or say where the rows come from{_unread(main)}"
-    return "the only column with labels or numbers", None
+        return TargetColumn(first, "perhaps", f"{question}, or say where the rows come from{_unread(main)}")
+    return TargetColumn(first, "the only column with labels or numbers")
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
-    """The columns with labels or numbers that may be targets, but for the names of another one of them."""
+    """The columns with labels or numbers that may be targets, without those that only rename the labels of another one."""
     columns = list(filter(_may_be_target, table.columns.values()))
     distinct: list[FileColumn] = []
     for number, column in enumerate(columns):
@@ -94,7 +114,7 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
 
 
 def _names_labels_of(column: FileColumn, target: FileColumn) -> bool:
-    """Whether a column says the same as a possible target, or less than one whose name is that of a label."""
+    """Whether a column only renames the labels of a possible target, or groups those of one with the name of a label."""
     is_coarser = _is_named(target) and not _is_named(column) and column.follows_from(target)
     return target.says_the_same_as(column) or is_coarser
 
@@ -116,7 +136,7 @@ def _target_of_several(table: FileTable, several: SeveralLabels, candidates: Seq
 
 
 def _may_be_target(column: FileColumn) -> bool:
-    """Whether a column holds several labels or numbers, and no ids."""
+    """Whether a column has two values or more, no ids, and holds numbers or labels, or has one of SURE_NAMES."""
     if column.lists or column.is_blank or column.is_meta or column.is_id or len(column.counts) < 2:
         return False
     return bool(column.numbers) or column.is_category or column.name.lower() in SURE_NAMES
@@ -151,9 +171,8 @@ def _no_target(id: str, table: FileTable) -> str:
     if decimals := [name for name, column in table.columns.items() if column.has_decimal_commas]:
         return f"{quoted_names(decimals)}: numbers with a decimal comma; write a point in its place"
     reasons = _unread(table) + "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
-    for name in [name for name, what in table.unread.items() if what == SPAN_LIST][:1]:
-        answer = f"tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"
-        reasons += f"; name the columns: --answer {shlex.quote(answer)}"
+    if name := next((name for name, what in table.unread.items() if what == SPAN_LIST), None):
+        reasons += f"; name the columns: --answer {shlex.quote(SPANS_ANSWER.format(id=id, name=name))}"
     return f"no column looks like a target: {table.listed}{reasons or '; name the column label'}"
 
 

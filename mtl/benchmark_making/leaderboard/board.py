@@ -35,8 +35,8 @@ def leaderboard(suite: Suite, tasks: LabelledTasks, scored: Sequence[ScoredSubmi
             task = labelled.task
             columns[id] = Column(task.title, metric_named(task.metric).title, task.metric, id, id in suite.averaged)
     title, scale, tests = f"{suite.title}, {split}", suite.shown, PairTests(ranks=pair_tests(rows).ranks)
-    facts = [SYSTEMS_NOTE]
-    return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, facts=facts, tests=tests, noun="system")
+    notes = [SYSTEMS_NOTE]
+    return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, notes=notes, tests=tests, noun="system")
 
 
 def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:

@@ -1,7 +1,5 @@
 """A run as a sweep file lists it: its settings, and the name that it and its folder get."""
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import flatten_config
 from mtl.base.settings.schema import INDIFFERENT, PAPER
+from mtl.benchmark_making.sweeps.run_names import run_name
 from mtl.data.splits import has_files
 from mtl.jobs.job import Job, load_job, load_run
 
@@ -68,7 +67,7 @@ class RunEntry:
         base_settings = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
         base, flat = flatten_config(load_job({**preset, **base_settings}).config), flatten_config(job.config)
         changed = [key for key in self.naming if key not in UNNAMED and flat[key] != base.get(key)]
-        return ",".join([job.folder.path.name, *(f"{key}={_as_name(flat[key])}" for key in changed)])
+        return run_name(job.folder.path.name, {key: flat[key] for key in changed})
 
 
 def is_idle(job: Job) -> bool:
@@ -77,11 +76,3 @@ def is_idle(job: Job) -> bool:
     if job.suite.allow_missing and any(has_files(task, job.data_dir) for task in job.suite.tasks.values()):
         answered = [task for task in answered if has_files(task, job.data_dir)]
     return not answered
-
-
-def _as_name(value: Any) -> str:
-    """A value as a part of a folder's name."""
-    if isinstance(value, list):
-        return "+".join(map(_as_name, value))
-    text = value if isinstance(value, str) else json.dumps(value)
-    return re.sub(r"[^\w.+-]", "-", text)

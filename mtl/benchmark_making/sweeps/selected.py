@@ -10,16 +10,18 @@ from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import inside, read_json
+from mtl.benchmark_making.sweeps.run_names import setting_name
 from mtl.data.examples import read_predicted
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.method_kind import MethodKind
 from mtl.runs.folder import RunFolder
-from mtl.runs.records import SeedScores, read_summary
+from mtl.runs.records import SeedScores, Summary, read_summary
 from mtl.runs.summary import common_facts, joint_cost
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
 SETTINGS = "settings"  # the folder of the runs to choose from
+COST_NOTE = "Parameters and seconds are those of the models of all tasks together."
 
 
 class SelectedKind(MethodKind):
@@ -74,18 +76,28 @@ class Selected(Method):
         names = dict.fromkeys(chosen[task.id] for task in self.dataset.tasks)
         self.folders = {name: RunFolder(inside(request.folder / SETTINGS, name)) for name in names}
         self.summaries = {name: read_summary(folder.summary) for name, folder in self.folders.items()}
-        fingerprints = self.dataset.fingerprints
+        for name, folder in self.folders.items():
+            self._check_run(folder, self.summaries[name])
+        self.fingerprints = {"chosen runs": self._fingerprint()}
+        self.facts = self._facts()
+
+    def _check_run(self, folder: RunFolder, summary: Summary) -> None:
+        """Raise InputError if a run was made from other data, or lacks a seed."""
+        inputs, fingerprints = folder.read_inputs(), self.dataset.fingerprints
+        if changed := [key for key in fingerprints if inputs.get(key, fingerprints[key]) != fingerprints[key]]:
+            raise InputError(f"was made from other data ({', '.join(changed)})", path=folder.path)
+        if absent := set(self.config.seeds) - set(summary["seeds"]):
+            raise InputError(f"has no seed {min(absent)}", path=folder.path)
+
+    def _fingerprint(self) -> str:
+        """The hash of the runs' names, inputs, configurations and predictions."""
         contents = []
         for name, folder in self.folders.items():
-            inputs = folder.read_inputs()
-            if changed := [key for key in fingerprints if inputs.get(key, fingerprints[key]) != fingerprints[key]]:
-                raise InputError(f"was made from other data ({', '.join(changed)})", path=folder.path)
-            if absent := set(self.config.seeds) - set(self.summaries[name]["seeds"]):
-                raise InputError(f"has no seed {min(absent)}", path=folder.path)
-            files = [path for seed in self.config.seeds for path in sorted(folder.seed(seed).glob("predictions/*"))]
-            contents.append([name, inputs, [sha256(path) for path in (folder.config, *files)]])
-        self.fingerprints = {"chosen runs": hashlib.sha256(json.dumps(contents).encode()).hexdigest()}
-        self.facts = self._facts()
+            files = [folder.config]
+            for seed in self.config.seeds:
+                files += sorted(folder.seed(seed).glob("predictions/*"))
+            contents.append([name, folder.read_inputs(), [sha256(path) for path in files]])
+        return hashlib.sha256(json.dumps(contents).encode()).hexdigest()
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:
@@ -105,26 +117,27 @@ class Selected(Method):
         return {**joint_cost(costs), "sentences_per_second": min(speeds, default=None)}
 
     def _facts(self) -> dict[str, Any]:
-        """What tables and reports say of the run: the setting of each task, and where the rows that score it have chosen it."""
-        common, search = common_facts(list(self.summaries.values())), self.config.selected.search
-        title = "; ".join(dict.fromkeys(summary["title"] for summary in self.summaries.values()))
-        facts = {**common, "title": title, "settings": {task.id: self._setting(task) for task in self.dataset.tasks}}
-        costs = "Parameters and seconds are those of the models of all tasks together."
-        if search is None:
-            return {**facts, "notes": ["Each task has a run of its own.", costs]}
-        tasks = [task for task in self.dataset.trained_tasks if task.scored_split == "dev" and task.is_scored]
-        on_scored = [task.id for task in tasks if task.id not in self.dataset.samples]
-        notes = [f"Dev chose the settings: {search}.", costs]
-        if on_scored:
-            problem = "the dev examples that score these tasks chose their settings too, so the scores are too high"
-            notes.append(f"¶ {problem}: {', '.join(on_scored)}.")
-        chosen = ", ".join(filter(None, ["settings", common["chosen_on_dev"]]))
-        about = {"title": f"{title}, tuned", "chosen_on_dev": chosen, "chosen_on_scored": on_scored, "notes": notes}
-        return facts | about
+        """What tables and reports say of the run: its title, the setting of each task, and notes."""
+        facts = common_facts(list(self.summaries.values()))
+        facts["title"] = "; ".join(dict.fromkeys(summary["title"] for summary in self.summaries.values()))
+        runs = {task.id: self.config.selected.runs[task.id] for task in self.dataset.tasks}
+        facts["settings"] = {id: setting_name(name, self.summaries[name]) for id, name in runs.items()}
+        if self.config.selected.search is None:
+            return {**facts, "notes": ["Each task has a run of its own.", COST_NOTE]}
+        return facts | self._search_facts(facts["title"], facts["chosen_on_dev"])
 
-    def _setting(self, task: Task) -> str:
-        """The setting of a task: the name of its run without what all runs to choose from have in common, the method's folder and the tasks."""
-        name = self.config.selected.runs[task.id]
-        summary = self.summaries[name]
-        tasks = f",tasks={'+'.join(summary['config'].get('tasks') or ())}"
-        return name.removesuffix(tasks).removeprefix(f"{summary['folder']},")
+    def _search_facts(self, title: str, chosen_on_dev: str) -> dict[str, Any]:
+        """The facts that a choice of settings on dev changes or adds, with the tasks that the same rows score."""
+        scored = [task.id for task in self.dataset.trained_tasks if task.scored_split == "dev" and task.is_scored]
+        chosen_on_scored = [id for id in scored if id not in self.dataset.samples]
+        notes = [f"Dev chose the settings: {self.config.selected.search}.", COST_NOTE]
+        if chosen_on_scored:
+            problem = "the dev examples that score these tasks chose their settings too, so the scores are too high"
+            notes.append(f"¶ {problem}: {', '.join(chosen_on_scored)}.")
+        chosen = ", ".join(filter(None, ["settings", chosen_on_dev]))
+        return {
+            "title": f"{title}, tuned",
+            "chosen_on_dev": chosen,
+            "chosen_on_scored": chosen_on_scored,
+            "notes": notes,
+        }

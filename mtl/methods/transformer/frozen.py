@@ -35,7 +35,7 @@ WEIGHT_FILES = "*.safetensors"
 class Frozen(Method):
     """`mtl.methods.method.Method` of a transformer whose body is not trained. Each text is read alone, also those of pairs, as by the LSTM."""
 
-    _heads: Heads  # the last seed's
+    _heads: Heads | None = None  # those of the seed that `predictions` trained last
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a transformer that cannot be opened."""
@@ -46,9 +46,9 @@ class Frozen(Method):
         self.facts |= {"precision": training_precision(config.trainer), "hidden_size": self.pretrained.dim}
         reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
         self.sequences = reader.sequences([(text,) for text in request.dataset.texts])
-        for note in reader.notes():
-            logger.info("%s", note)
-            self.facts["notes"] = [note]
+        if notes := reader.notes():
+            self.facts["notes"] = notes
+            logger.info("%s", " ".join(notes))
         self.data = Coded(self.dataset, config.head.overlap, request.suite.shown)
 
     def save(self, folder: Path) -> None:
@@ -57,7 +57,8 @@ class Frozen(Method):
         self.pretrained.save(model_folder(folder), weights=keeps)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        task_input = TaskInput(vectors=self._vectors)
+        vectors, _ = self._encoded
+        task_input = TaskInput(vectors=vectors)
         torch.manual_seed(seed)
         heads = new_heads(self.config, self.dataset.trained_tasks, self.data.outputs, self.pretrained.dim)
         for task in self.dataset.trained_tasks:
@@ -69,26 +70,32 @@ class Frozen(Method):
         self._heads = heads
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
+        """The cost of the seed, after its `predictions`. Parameters are those of the body and all heads. The time to encode all texts counts for each
+        seed."""
         heads, pretrained = self._heads, self.pretrained
-        cpu, answers = torch.device("cpu"), self.dataset.answers
+        assert heads is not None, "cost is known only after predictions"
         trained = TrainedFrozen(
-            self.config, pretrained, cpu, lambda: pretrained.body, lambda task: Network([task], heads, None), answers
+            self.config,
+            pretrained,
+            torch.device("cpu"),
+            body=lambda: pretrained.body,
+            network=lambda task: Network([task], heads, None),
+            answers=self.dataset.answers,
         )
+        _, encoding_seconds = self._encoded
         embeddings = pretrained.parameters - pretrained.parameters_without_embeddings
         others = pretrained.parameters_without_embeddings + sum(weight.numel() for weight in heads.parameters())
-        return networks_cost(folder, self.dataset, trained.predict, embeddings, others, self._encoding_seconds)
+        return networks_cost(folder, self.dataset, trained.predict, embeddings, others, encoding_seconds)
 
     @cached_property
-    def _vectors(self) -> Tensor:
-        """The vectors of all texts, float32 (texts, dim), computed once for all seeds."""
+    def _encoded(self) -> tuple[Tensor, float]:
+        """The vectors of all texts, float32 (texts, dim), computed once for all seeds, and the seconds that this took."""
         start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
         body = self.pretrained.body.to(device)
         with mixed_precision(self.config.trainer, device):
             vectors = encode_texts(body, self.pretrained, self.sequences, TrainedFrozen.pooling)
         body.to("cpu")
-        self._encoding_seconds = time.monotonic() - start
-        return vectors
+        return vectors, time.monotonic() - start
 
 
 class TrainedFrozen(HeadsOnBody):
@@ -99,16 +106,18 @@ class TrainedFrozen(HeadsOnBody):
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:
-    """The body and the heads of a seed. Raises InputError if the transformer is not where it was, or is another one now."""
+    """The body and the heads of a seed. Raises InputError if the transformer is not where it was, or is another one now. The body is that of the
+    run's folder, if the folder has its weights, or else the one that `transformer.path` names."""
     config, folder = request.config, model_folder(request.folder)
     if request.task is not None:
         message = "texts are encoded by the fixed body, which all tasks share; drop it"
         raise InputError(message, key="task", value=request.task)
     if any(folder.glob(WEIGHT_FILES)):
         pretrained = open_pretrained(str(folder))
-    else:
-        assert config.transformer.path is not None
+    elif config.transformer.path is not None:
         pretrained = open_pretrained(config.transformer.path, config.transformer.tokenizer)
+    else:
+        raise InputError(f"lacks the weights of its transformer ({WEIGHT_FILES}); restore them", path=folder)
     if pretrained.fingerprint() != request.inputs["transformer"]:
         raise InputError(f"{pretrained.name}: is not the transformer of the run {request.folder} any more; restore it")
 
@@ -117,5 +126,7 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
         heads = load_heads(config, [task], request.answers, pretrained.dim, read_weights(path), path)
         return Network([task], heads, None)
 
-    seen = tasks_seen(request, [])
-    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, network, request.answers, seen)
+    answers, seen = request.answers, tasks_seen(request, [])
+    return TrainedFrozen(
+        config, pretrained, request.device, lambda: pretrained.body, network=network, answers=answers, trained_on=seen
+    )

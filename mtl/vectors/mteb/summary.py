@@ -14,8 +14,10 @@ from mtl.vectors.mteb.results import EXACT, Record
 def summarize(
     benchmark: Benchmark, encoder: SentenceEncoder, settings: Mapping[str, Any], records: Mapping[str, Record]
 ) -> dict[str, Any]:
-    """The summary of an evaluation, from the tasks' records; scores are × 100. `average` is the mean over the tasks
-    with scores, on any data, `average_by_type` that over the types' means. `partial`: a task is missing."""
+    """Summarize an evaluation, from the records of the tasks that were evaluated.
+
+    Returns: the content of summary.json. Scores are × 100. `average` is the mean over the tasks with scores, on any data, and `average_by_type` the
+    mean over the types' means. `partial` says whether a task is missing."""
     description = encoder.description
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
@@ -54,10 +56,14 @@ def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
 
     lines = [["", "metric", "data", "score", "seconds", "sentences/s"]]
     for type_name, type_ in benchmark.types.items():
-        for name, record in ((name, tasks[name]) for name in type_.tasks if name in tasks):
-            score, encoding = _marked_score(record["score"], summary, [name]), record["encoding_seconds"]
-            costs = [f"{record['seconds']:.1f}", f"{record['sentences'] / encoding:,.0f}" if encoding else MISSING]
-            lines.append([escaped(name), type_.metric_title, escaped(record["data"]), score, *costs])
+        for name in type_.tasks:
+            if name in tasks:
+                record = tasks[name]
+                score = _marked_score(record["score"], summary, [name])
+                encoding = record["encoding_seconds"]
+                speed = f"{record['sentences'] / encoding:,.0f}" if encoding else MISSING
+                cells = [type_.metric_title, escaped(record["data"]), score, f"{record['seconds']:.1f}", speed]
+                lines.append([escaped(name), *cells])
         if type_name in summary["by_type"]:
             lines.append(mean_line(f"{type_.title}, mean", summary["by_type"][type_name], list(type_.tasks)))
     lines.append(mean_line("AVG, tasks", summary["average"], list(benchmark.tasks)))
@@ -81,12 +87,12 @@ def _marked_score(score: float | None, summary: Mapping[str, Any], names: Sequen
 def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
     """The encoder's settings and size, and what the marks mean, in sentences."""
     settings, cost = summary["encoder"]["settings"], summary["cost"]
-    notes = [
-        *([f"{settings[0].upper()}{settings[1:]}."] if settings else []),
-        f"{cost['dim']} dimensions, {cost['parameters']:,} parameters ({cost['parameters_without_embeddings']:,} without "
-        f"embeddings), {format_bytes(cost['memory'])}, {format_duration(cost['seconds_per_task'] or 0)} a task.",
-        "Scores × 100, by mteb's own evaluation.",
-    ]
+    parameters = f"{cost['parameters']:,} parameters ({cost['parameters_without_embeddings']:,} without embeddings)"
+    costs = [f"{cost['dim']} dimensions", parameters, format_bytes(cost["memory"])]
+    if cost["seconds_per_task"] is not None:  # None: no task was evaluated
+        costs.append(f"{format_duration(cost['seconds_per_task'])} a task")
+    notes = [f"{settings[0].upper()}{settings[1:]}."] if settings else []
+    notes += [f"{', '.join(costs)}.", "Scores × 100, by mteb's own evaluation."]
     if summary["missing"]:
         notes.append(f"* partial; without scores: {', '.join(summary['missing'])}.")
     for name, record in summary["tasks"].items():

@@ -228,6 +228,9 @@ def test_a_tiny_transformer_without_a_path(folder: Path, tmp_path: Path, monkeyp
     assert mtl.load(run).encode(["the film"]).shape == (1, 32)
     # It has read the training texts of all tasks, also of those that are not in the run.
     assert list(mtl.load(run).model.trained_on) == ["mood", "stars", "answer", "opposite"]
+    for weights in (run / "transformer").glob("*.safetensors"):
+        weights.unlink()
+    refused(lambda: mtl.load(run).encode(["the film"]), file="transformer")
 
 
 @pytest.mark.parametrize("variant", ["frozen", "finetune"])

@@ -39,4 +39,7 @@ def test_table(benchmark: Benchmark) -> None:
     text = render_table(benchmark, summary)
     assert "- Seed 2 (the best on dev), pooling max, not centred.\n" in text
     summary = summarize(benchmark, HashedEncoder(), {}, complete)
-    assert "*" not in render_table(benchmark, summary)
+    text = render_table(benchmark, summary)
+    assert "*" not in text and "4 MB, 2 s a task.\n" in text
+    text = render_table(benchmark, summarize(benchmark, HashedEncoder(), {}, {}))
+    assert "- 32 dimensions, 1,200 parameters (200 without embeddings), 4 MB.\n" in text
