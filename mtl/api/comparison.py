@@ -32,7 +32,7 @@ class Comparison:
     """Runs on one suite, beside the published rows; what `mtl.compare` returns. A notebook shows its table.
 
     Scores and differences are on the scale of the suite, which is × 100 unless the suite file says otherwise. "average" is the column
-    of the suite's score. How intervals, tests and ranks are computed: `mtl.stats.comparison`, `mtl.stats.families`."""
+    of the suite's score. How intervals, tests and ranks are computed: `mtl.stats.comparison`, `mtl.stats.families`, `mtl.stats.holm`."""
 
     def __init__(self, board: "Leaderboard", named: bool = False) -> None:
         self.board = board  # all that the comparison holds, as the forms of the report read it

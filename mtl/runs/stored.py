@@ -67,8 +67,9 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
     files = _changed_and_size(folder.path)
     state, trained = DAMAGED, 0
     try:
+        is_running = is_held(folder.path / LOCK)  # asked first: a run writes its summary before it releases its lock
         ended = FINISHED if folder.summary.exists() else UNFINISHED
-        state = RUNNING if is_held(folder.path / LOCK) else ended
+        state = RUNNING if is_running else ended
         trained = len(list(folder.path.glob("seed-*/scores.json")))
         check_plain_folder(folder.path)
         if folder.summary.exists():

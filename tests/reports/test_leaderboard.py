@@ -190,7 +190,9 @@ def test_notes_say_what_is_partial_and_reduced_on_the_splits_scored(board: Leade
     runs = [replace(row.run, summary={**row.run.summary, "chosen_on_dev": ""}) for row in board.rows if row.run]
     published = [row for row in board.rows if row.run is None]
     assert not mark_notes(suite, [*published, *(replace(board.rows[0], run=run) for run in runs)])[0].endswith(too_high)
-    assert "dev is examples held out of the training file: 60 of stars, 60 of opposite." not in " ".join(notes_of(mixed))
+    assert "dev is examples held out of the training file: 60 of stars, 60 of opposite." not in " ".join(
+        notes_of(mixed)
+    )
     assert "dev is examples held out of the training file: 60 of stars." in " ".join(notes_of(mixed))
 
 

@@ -54,6 +54,19 @@ def test_every_state_has_a_line(runs: Path, capsys: pytest.CaptureFixture[str]) 
     assert marks == "* tasks of the average are missing; † data of other sizes than the published ones"
 
 
+def test_a_run_that_ends_meanwhile_is_never_unfinished(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = runs / "klej/part/summary.json"
+    content = summary.read_bytes()
+    summary.unlink()
+
+    def ends(path: Path) -> bool:
+        summary.write_bytes(content)
+        return False
+
+    monkeypatch.setattr("mtl.runs.stored.is_held", ends)
+    assert {run.folder.name: run.state for run in stored_runs(runs)}["part"] == FINISHED
+
+
 def test_links_are_not_followed(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/big").write_bytes(b"x" * 100_000)

@@ -100,7 +100,9 @@ def guess(
 
 def _folds(groups: Sequence[str | None]) -> np.ndarray:
     """The fold of each row, int64 (rows,): groups are dealt out at random, and a row without one counts as a group."""
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(filter(None, groups)))}
+    numbers = {
+        group: number for number, group in enumerate(dict.fromkeys(group for group in groups if group is not None))
+    }
     by_row = [len(groups) + row if group is None else numbers[group] for row, group in enumerate(groups)]
     indices = np.unique(by_row, return_inverse=True)[1]
     return (np.random.default_rng(0).permutation(indices.max() + 1) % FOLDS)[indices]

@@ -25,6 +25,8 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
             raise InputError(f"rename {quoted(name)}: a suite file cannot hold this name")
     task = Task(id=guess.id, folder=guess.folder, text=[], target="", metric="", files=guess.files)
     paths = {split: path for split in guess.files if (path := task.path(split, data_dir))}
+    if not paths:
+        raise InputError("files: no file is left; name one, as in files.train=FILE")
     sniffed = {split: sniff(path, task.layout(split, data_dir)) for split, path in paths.items()}
     reading = _common_reading(guess, sniffed, known)
     layouts = {split: replace(task.layout(split, data_dir), reading=reading) for split in paths}

@@ -168,9 +168,9 @@ def _no_target(id: str, table: FileTable) -> str:
     targets = [column for column in table.columns.values() if _is_named(column)]
     if texts := [column.name for column in targets if column.several_words * 2 > column.rows]:
         return f"{quoted_names(texts)}: {TEXTS}"
-    if decimals := [name for name, column in table.columns.items() if column.has_decimal_commas]:
-        return f"{quoted_names(decimals)}: numbers with a decimal comma; write a point in its place"
     reasons = _unread(table) + "".join(f"; {reason}" for reason in [*table.incomplete.values()][:MOST_REASONS])
+    if decimals := [name for name, column in table.columns.items() if column.has_decimal_commas]:
+        reasons += f"; {quoted_names(decimals)}: numbers with a decimal comma; write a point in its place"
     if name := next((name for name, what in table.unread.items() if what == SPAN_LIST), None):
         reasons += f"; name the columns: --answer {shlex.quote(SPANS_ANSWER.format(id=id, name=name))}"
     return f"no column looks like a target: {table.listed}{reasons or '; name the column label'}"

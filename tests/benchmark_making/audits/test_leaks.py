@@ -121,6 +121,8 @@ def test_removed_errors_where_a_group_is_guessed_from_other_groups() -> None:
     targets = np.array([float(row // 4 % 2) for row in range(ROWS)])
     assert guess(LABELS, names, targets, [None] * ROWS) is not None
     assert guess(LABELS, names, targets, names) is None
+    # An empty cell is a group like any other.
+    assert guess(LABELS, names, targets, ["" if name == "g3" else name for name in names]) is None
 
 
 def test_analogies_and_choices_that_answer_each_other() -> None:

@@ -186,6 +186,12 @@ def test_texts_of_answers_are_columns(tmp_path: Path) -> None:
         init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known)
 
 
+def test_an_answer_that_leaves_no_file_is_one_line(tmp_path: Path) -> None:
+    write_table(tmp_path / "d" / "test.csv", TONE, TONES, ",")
+    with raises_input_error():
+        init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known_answers(["tasks.d.files.test=null"]))
+
+
 def test_a_file_that_an_answer_names_is_read(tmp_path: Path) -> None:
     for name in ("train", "held"):
         write_table(tmp_path / "d" / f"{name}.csv", TONE, TONES, ",")
