@@ -1,42 +1,18 @@
 """Names: which texts can be a path, a cell of a table or a key, and which known name an unknown one may stand for."""
 
 import difflib
+import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
+from pathlib import Path
 
 MOST = 5  # the most names in a message
-# Names that other programs give to a setting, a method or a metric, by their words. A value may be several names.
-SYNONYMS = {
-    **{"device": "accelerator", "cuda": "accelerator", "workers": "seeds_in_parallel", "dataset": "suite"},
-    **{"model": "method", "benchmark": "suite", "out": "run_dir", "output_dir": "run_dir", "iterations": "max_steps"},
-    **dict.fromkeys(("exp_dir", "serialization_dir", "exp_name", "run_name"), "run_dir"),  # jiant, AllenNLP, Lightning
-    **dict.fromkeys(("pretrain_tasks", "target_tasks"), "tasks"),
-    **{"cuda_device": "accelerator", "gpu": "accelerator", "gpus": "accelerator", "weighting_method": "sampling"},
-    **{"d_hid": "hidden_size", "n_layers": "num_layers", "n_layers_enc": "num_layers", "min_lr": "final_learning_rate"},
-    **{"word_embs": "embeddings", "max_epochs": "pretrain.max_steps max_epochs"},
-    **dict.fromkeys(("val_interval", "val_check_interval"), "validate_every"),
-    **dict.fromkeys(("logreg", "logistic_regression", "lr", "tfidf", "tf_idf"), "logistic"),  # methods
-    **dict.fromkeys(("bert", "roberta"), "transformer"),
-    **{"random_forest": "forest", "rf": "forest", "decision_tree": "tree", "linear_svc": "svm", "rnn": "lstm"},
-    **{"majority_class": "majority", "most_frequent": "majority", "dummy": "constant"},
-    # metrics: of one label a row, micro F1 is the accuracy
-    **{"acc": "accuracy", "mcc": "matthews", "f1_score": "f1", "f1_micro": "accuracy"},
-}
-# What stands here in place of a setting that other programs have, by its name.
-ABSENT = {
-    "transfer_paradigm": "set variant=frozen or variant=finetune",
-    "pair_attn": "set variant=attention",
-    "bidirectional": "the encoder always reads in both directions",
-    "optimizer": "it is always Adam with AMSGrad",
-    "devices": "a training uses one GPU; seeds_in_parallel=N spreads seeds over several",
-    "overrides": "give each setting by itself, as in encoder.hidden_size=64",
-    "input_module": "set embeddings=NAME, as in embeddings=glove",
-    "pretrained_file": "set embeddings.path=FILE, as in embeddings=glove embeddings.path=FILE",
-    "sent_enc": "the encoder is a BiLSTM; set method=NAME for another model",
-    **dict.fromkeys(("seed", "random_seed"), "set seeds=[3] for the one seed 3; seeds=3 means seeds 1 to 3"),
-    **dict.fromkeys(("do_pretrain", "load_model"), "a run trains both stages, and uses a finished stage 1 again"),
-}
+# Of other programs: for a name of a setting, a method or a metric the names that it may have here ("synonyms"), and for a setting without one
+# what stands here in its place ("absent").
+_OTHERS = json.loads(Path(__file__).with_suffix(".json").read_bytes())
+SYNONYMS: dict[str, list[str]] = _OTHERS["synonyms"]
+ABSENT: dict[str, str] = _OTHERS["absent"]
 
 
 def is_file_name(name: object) -> bool:
@@ -68,7 +44,7 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     last = {key: key.rpartition(".")[2] for key in names}
     sought = name.rpartition(".")[2].lower().replace("-", "_")
     words = set(sought.split("_"))
-    exact = [key for key in names if {key, last[key]} & {name, *SYNONYMS.get(sought, "").split()}]
+    exact = [key for key in names if {key, last[key]} & {name, *SYNONYMS.get(sought, [])}]
     # What is sought may be words of a name, as in hidden, or their initials, as in lr.
     words_of = {key: last[key].split("_") for key in names}
     initials = {key: "".join(word[:1] for word in words_of[key]) for key in names}
