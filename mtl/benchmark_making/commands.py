@@ -178,7 +178,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
     if arguments.plan:
         from mtl.benchmark_making.sweeps.plan import plan_text
 
-        print(plan_text(sweep.begun))
+        print(plan_text(sweep.runs))
         return
     check_written(arguments.out)  # before days of training
     for run in sweep.runs:

@@ -15,7 +15,7 @@ MakeTogether = Callable[[Sequence[Job]], Any]
 
 
 def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Callable[[], Any]) -> list[str]:
-    """Make the runs that are not finished, rung after rung and then the run of the choice if the file has one, then the report.
+    """Make the runs that are not finished, then the run of the choice if the file has one, then the report.
 
     Finished runs are checked first, so that a run whose data has changed is found before hours of training. `make` makes one run after another;
     `make_together` makes all at once if their seeds run in processes of their own (`Config.runs_apart`). `report` is called if any run is finished.
@@ -23,12 +23,9 @@ def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Cal
 
     Returns the names of the runs that other processes are making, and which are left to them. Raises InputError and DivergedError as a run does: that
     of a finished run at once, that of another run after all runs have ended and the report is written."""
-    busy = list[str]()
     try:
-        for rung in sweep.rungs():
-            if busy := _make_rung(sweep, rung, make, make_together):
-                break  # the choice needs all runs
-        if sweep.search is not None and not busy:
+        busy = _make_runs(sweep, make, make_together)
+        if sweep.search is not None and not busy:  # the choice needs all runs
             with _errors_begin_with(str(sweep.path)):
                 make(sweep.search.job())
     except UserError:
@@ -44,14 +41,14 @@ def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Cal
     return busy
 
 
-def _make_rung(sweep: Sweep, runs: Sequence[Job], make: Make, make_together: MakeTogether) -> list[str]:
-    """Check the finished ones of these runs, and make the others. Returns the names of the runs that other processes are making."""
+def _make_runs(sweep: Sweep, make: Make, make_together: MakeTogether) -> list[str]:
+    """Check the finished runs, and make the others. Returns the names of the runs that other processes are making."""
     from mtl.jobs.baseline import run_baseline
 
-    finished = [run for run in runs if run.is_finished]
-    waiting = [run for run in runs if not run.is_finished]
+    finished = [run for run in sweep.runs if run.is_finished]
+    waiting = [run for run in sweep.runs if not run.is_finished]
     for number, run in enumerate(finished, start=1):
-        logger.info("run %d of %d: %s", number, len(runs), run.name)
+        logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
         # A run that is busy is checked by another process.
         with suppress(BusyError), _errors_begin_with(f"{sweep.path}: run {run.name}"):
             run_baseline(run)
@@ -61,7 +58,7 @@ def _make_rung(sweep: Sweep, runs: Sequence[Job], make: Make, make_together: Mak
             if waiting and waiting[0].config.runs_apart:
                 make_together(waiting)
             else:
-                busy, failures = _make_in_turn(waiting, make, len(runs))
+                busy, failures = _make_in_turn(waiting, make, len(sweep.runs))
                 failures.check()
     except DivergedError as error:
         if sweep.search is None:

@@ -1,9 +1,9 @@
-"""The file of a sweep: the runs that it lists, each with its name and its folder, and how to choose among them."""
+"""The file of a sweep: the runs that it lists, each with its name and its folder, and whether to choose among them."""
 
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from mtl.base.settings.schema import names_code
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.sweeps.run_entry import EACH, RunEntry, is_idle
 from mtl.benchmark_making.sweeps.selected import SETTINGS
-from mtl.benchmark_making.sweeps.selection import Search, Select, read_select
+from mtl.benchmark_making.sweeps.selection import Search, has_choice
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present
 from mtl.jobs.job import Job
@@ -34,30 +34,16 @@ class Sweep:
     runs: list[Job]
     search: Search | None = None  # the choice among them
 
-    def rungs(self) -> Iterable[list[Job]]:
-        """The runs to make one rung after another (`Search.rungs`); of a file without a choice, all at once."""
-        return [self.runs] if self.search is None else self.search.rungs()
-
-    @property
-    def begun(self) -> list[Job]:
-        """The runs with the seeds that they will have at the end of the first rung that is not finished."""
-        runs: dict[str, Job] = {}
-        for rung in self.rungs():
-            runs |= {run.name: run for run in rung}
-            if not all(run.is_finished for run in rung):
-                break
-        return list(runs.values())
-
 
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
     """The sweep of the file with this name or path, of all its runs or of those that `only` names. `overrides` are settings for every run, which
     replace those of the file. Raises InputError for every error that can be found before the first run starts: bad settings, runs with the same
     name, missing data or vectors, folders with another configuration."""
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
-    title, entries, select = _read_sweep_file(path)
-    if select is not None and only:
+    title, entries, chooses = _read_sweep_file(path)
+    if chooses and only:
         raise InputError(f"--only {only[0]}: {path} chooses among its runs (select:), and needs all of them")
-    within = "" if select is None else f"{path.stem}/{SETTINGS}"
+    within = f"{path.stem}/{SETTINGS}" if chooses else ""
     runs = list(_load_all(path, entries, overrides or {}, within))
     _check_together(path, runs)
     names = [run.name for run in runs]
@@ -65,12 +51,12 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
         raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {', '.join(names)}")
     chosen = [run for run in runs if not only or run.name in only]
     _check_ready(path, chosen)
-    search = None if select is None else Search(path, select, runs, runs[0].folder.path.parents[1])
+    search = Search(path, runs, runs[0].folder.path.parents[1]) if chooses else None
     return Sweep(title, path, chosen, search)
 
 
-def _read_sweep_file(path: Path) -> tuple[str, list[RunEntry], Select | None]:
-    """The title of a sweep file, its runs, and how to choose among them. Raises InputError."""
+def _read_sweep_file(path: Path) -> tuple[str, list[RunEntry], bool]:
+    """The title of a sweep file, its runs, and whether it chooses among them. Raises InputError."""
     content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
         raise InputError(f"unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}", path=path)
@@ -78,7 +64,7 @@ def _read_sweep_file(path: Path) -> tuple[str, list[RunEntry], Select | None]:
     entries = [*_grid_runs(path, content.get("grid"), shared), *_listed_runs(path, content.get("runs") or [], shared)]
     if not entries:
         raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
-    return str(content.get("title") or path.stem), entries, read_select(content, path)
+    return str(content.get("title") or path.stem), entries, has_choice(content, path)
 
 
 def _grid_runs(path: Path, section: Any, shared: Mapping[str, Any]) -> Iterator[RunEntry]:

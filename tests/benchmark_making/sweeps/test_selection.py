@@ -1,6 +1,5 @@
-"""The choice among the runs of a sweep: what is trained, what is chosen, and the run that it makes."""
+"""The choice among the runs of a sweep: what is chosen, and the run that it makes."""
 
-import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
@@ -16,7 +15,6 @@ from mtl.api.cli import main
 from mtl.base.errors import BusyError, DivergedError
 from mtl.base.files import write_json
 from mtl.benchmark_making.sweeps.making import run_sweep
-from mtl.benchmark_making.sweeps.plan import plan_text
 from mtl.benchmark_making.sweeps.sweep import Sweep, load_sweep
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job, parse_settings
@@ -70,42 +68,18 @@ def search(sweep: Sweep, make: Callable[[Job], None]) -> list[str]:
     return run_sweep(sweep, make, lambda runs: pytest.fail("together"), lambda: None)
 
 
-def seeds_of(folder: Path) -> dict[str, list[int]]:
-    """The seeds that each run has trained."""
-    return {
-        path.name: [seed for seed in SEEDS if (path / f"seed-{seed}").exists()] for path in sorted(folder.iterdir())
-    }
-
-
-def expected(planned: Planned, halving: int | None) -> tuple[dict[str, list[int]], dict[str, str]]:
-    """The seeds that each run trains, and the run that is chosen for each task, each task by itself."""
+def expected(planned: Planned) -> dict[str, str]:
+    """The run that is chosen for each task: the first of those with the best median."""
     names = [f"length-{length}" for length in LENGTHS]
-    trained: dict[str, set[int]] = {name: set() for name in names}
-    chosen = {}
-    for task in TASKS:
-        left = names
-        for count in range(1, 4) if halving else [3]:
-            for name in left:
-                trained[name] |= set(SEEDS[:count])
-            by_score: dict[float, list[str]] = {}
-            for name in left:
-                score = median(planned[name, seed][task] for seed in SEEDS[:count])
-                by_score.setdefault(score, []).append(name)
-            ordered = [name for score in sorted(by_score, reverse=True) for name in by_score[score]]
-            left = ordered[: math.ceil(len(left) / halving)] if halving and count < 3 else ordered[:1]
-        chosen[task] = left[0]
-    return {name: sorted(seeds) for name, seeds in trained.items()}, chosen
+    medians = {task: [median(planned[name, seed][task] for seed in SEEDS) for name in names] for task in TASKS}
+    return {task: names[int(np.argmax(scores))] for task, scores in medians.items()}
 
 
-@pytest.mark.parametrize("halving", [None, 2, 3])
-def test_dev_chooses_a_setting_for_each_task(
-    halving: int | None, given: dict[str, Any], planned: Planned, tmp_path: Path
-) -> None:
-    select = "{on: dev, each: task}" if halving is None else f"{{on: dev, halving: {halving}}}"
-    search(sweep_of(tmp_path, given, select), with_scores(planned))
+def test_dev_chooses_a_setting_for_each_task(given: dict[str, Any], planned: Planned, tmp_path: Path) -> None:
+    search(sweep_of(tmp_path, given, "{on: dev, each: task}"), with_scores(planned))
     tuned = tmp_path / "runs/liten/tuned"
-    trained, chosen = expected(planned, halving)
-    assert len(set(chosen.values())) > 1 and seeds_of(tuned / "settings") == trained
+    chosen = expected(planned)
+    assert len(set(chosen.values())) > 1
     summary = read_json(tuned / "summary.json")
     assert summary["settings"] == chosen and summary["seeds"] == SEEDS and summary["method"] == "selected"
     for task, name in chosen.items():
@@ -115,8 +89,7 @@ def test_dev_chooses_a_setting_for_each_task(
             for split in ("dev", "test") if task != "samma" else ("dev",):
                 file = f"seed-{seed}/predictions/{split}_pred_{task}.tsv"
                 assert (tuned / file).read_bytes() == (tuned / "settings" / name / file).read_bytes()
-    count = sum(map(len, trained.values()))
-    assert f"one of 7 for each task, by the median over seeds 1, 2, 3; {count} seeds trained" in summary["notes"][0]
+    assert "one of 7 for each task, by the median over seeds 1, 2, 3; 21 seeds trained." in summary["notes"][0]
     # It is one run with three seeds, also for tests, and its candidates are no rows of a report.
     (run,) = find_runs(tmp_path / "runs")
     assert run.name == "tuned" and run.summary["title"] == "Uniform, tuned"
@@ -128,7 +101,7 @@ def test_dev_chooses_a_setting_for_each_task(
 def test_an_interrupted_search_continues_and_another_choice_is_made_again(
     given: dict[str, Any], planned: Planned, tmp_path: Path
 ) -> None:
-    search(sweep_of(tmp_path, {**given, "runs_dir": str(tmp_path / "one")}, "{halving: 2}"), with_scores(planned))
+    search(sweep_of(tmp_path, {**given, "runs_dir": str(tmp_path / "one")}, "{}"), with_scores(planned))
     make = with_scores(planned)
     made = list[str]()
 
@@ -139,10 +112,10 @@ def test_an_interrupted_search_continues_and_another_choice_is_made_again(
         make(job)
         made.append(job.name)
 
-    sweep = sweep_of(tmp_path, given, "{halving: 2}")
+    sweep = sweep_of(tmp_path, given, "{}")
     while not (tmp_path / "runs/liten/tuned/summary.json").exists():
         try:
-            search(sweep_of(tmp_path, given, "{halving: 2}"), interrupted)
+            search(sweep_of(tmp_path, given, "{}"), interrupted)
         except KeyboardInterrupt:
             continue
     assert made.count("") > 2 and content(tmp_path / "runs") == content(tmp_path / "one")
@@ -152,35 +125,21 @@ def test_an_interrupted_search_continues_and_another_choice_is_made_again(
     # A better setting that is added to the file.
     better = {**planned, **{("length-4", seed): dict.fromkeys(TASKS, 9.0) for seed in SEEDS}}
     listed = LISTED.replace("[", "[{name: length-4, max_length: 4}, ")
-    search(sweep_of(tmp_path, given, "{halving: 2}", listed), with_scores(better))
+    search(sweep_of(tmp_path, given, "{}", listed), with_scores(better))
     tuned = tmp_path / "runs/liten/tuned"
     assert set(read_json(tuned / "summary.json")["settings"].values()) == {"length-4"}
     assert len(list((tuned / "settings").iterdir())) == 8
 
 
-def test_the_plan_is_that_of_the_rung(given: dict[str, Any], planned: Planned, tmp_path: Path) -> None:
-    trained = expected(planned, 3)[0].values()
-    sweep = sweep_of(tmp_path, given, "{halving: 3}")
-    assert plan_text(sweep.begun).splitlines()[-2] == "7 seeds in all, 0 finished"
-    for run in sweep.begun:
-        with_scores(planned)(run)
-    again = sweep_of(tmp_path, given, "{halving: 3}")
-    second = sum(2 in seeds for seeds in trained)
-    assert plan_text(again.begun).splitlines()[-2] == f"{7 + second} seeds in all, 7 finished"
-    search(sweep_of(tmp_path, given, "{halving: 3}"), with_scores(planned))
-    text, count = plan_text(sweep_of(tmp_path, given, "{halving: 3}").begun), sum(map(len, trained))
-    assert text.splitlines()[-1] == f"{count} seeds in all, {count} finished"
-
-
 def test_what_diverges_is_not_chosen(given: dict[str, Any], planned: Planned, tmp_path: Path) -> None:
-    make, best = with_scores(planned), expected(planned, 2)[1]["kansla"]
+    make, best = with_scores(planned), expected(planned)["kansla"]
 
     def diverging(job: Job) -> None:
         if job.name == best:
             raise DivergedError("loss")
         make(job)
 
-    search(sweep_of(tmp_path, given, "{halving: 2}"), diverging)
+    search(sweep_of(tmp_path, given, "{}"), diverging)
     settings = read_json(tmp_path / "runs/liten/tuned/summary.json")["settings"]
     assert best not in settings.values()
 
@@ -264,7 +223,6 @@ def test_what_is_damaged_or_changed_is_refused(given: dict[str, Any], tmp_path: 
     tuned = tmp_path / "runs/liten/tuned"
     sweep = sweep_of(tmp_path, given, "{}", listed)
     assert sweep.search is not None
-    list(sweep.search.rungs())
     chosen = sweep.search.job()
     file = tuned / "settings/a/seed-2/predictions/dev_pred_kansla.tsv"
     whole = file.read_text(encoding="utf-8")

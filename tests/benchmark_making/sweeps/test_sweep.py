@@ -145,7 +145,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
         ("gird: {seeds: [[1]]}", "unknown key 'gird'; a sweep has title, settings, grid, runs, select"),
         ("{runs: [{}], select: dev}", "select: must hold keys and values"),
         ("{runs: [{}], select: {on: test}}", "select.on=test: must be one of dev"),
-        ("{runs: [{}], select: {halving: 1}}", "select.halving=1: must be at least 2"),
+        ("{runs: [{}], select: {halving: 4}}", "unknown key 'select.halving'"),
         ("{runs: [{}], select: {eahc: task}}", "unknown key 'select.eahc'; did you mean select.each"),
         ("{grid: {held_out: [0.1, 0.2]}, select: {}}", "select: held_out must be the same for all runs"),
         ("{runs: [{}], select: {each: suite}}", "select.each=suite: must be one of task"),
