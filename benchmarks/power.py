@@ -16,7 +16,7 @@ from statistics import median
 import numpy as np
 from scipy.special import stdtrit
 
-from mtl.benchmark_making.power_design import other_rows, same_rows
+from mtl.benchmark_making.power import other_rows, same_rows
 from mtl.stats.comparison import LEVEL, Sample, compare, estimate, sample
 from mtl.stats.resampling import RowSet
 

@@ -25,7 +25,6 @@ from timing import ratio, seconds
 from mtl.base.settings.schema import Config
 from mtl.methods import coded
 from mtl.methods.lstm import stage1
-from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.model.network import Batch
 from mtl.training.module import MultitaskModule
@@ -89,7 +88,7 @@ def main() -> None:
 
 
 def ours(config: Config, method: TwoStages, folder: Path) -> None:
-    shared = SharedStage1(folder / "shared", "key")
+    shared = stage1.SharedStage1(folder / "shared", "key")
     stage1.pretrain(config, method.data, method.sequences, method.embeddings, 1, folder, shared)
 
 

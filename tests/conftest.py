@@ -71,7 +71,7 @@ def own_report_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 def own_stage1(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run trains its own stage 1, also where two runs would share one: tests compare runs. The marker `shares_stage1` allows it."""
     if request.node.get_closest_marker("shares_stage1") is None:
-        monkeypatch.setattr("mtl.methods.lstm.shared_stage1.SharedStage1.take", lambda *_: False)
+        monkeypatch.setattr("mtl.methods.lstm.stage1.SharedStage1.take", lambda *_: False)
 
 
 @pytest.fixture(autouse=True)

@@ -31,11 +31,11 @@ def _run(arguments: list[str], errors: Path) -> None:
         os.dup2(file.fileno(), 2)
         os.dup2(nothing.fileno(), 1)
     import mtl.methods.costs
-    import mtl.methods.lstm.shared_stage1
+    import mtl.methods.lstm.stage1
 
     mtl.methods.costs.SECONDS = 0.01
     # As in conftest.py.
-    mtl.methods.lstm.shared_stage1.SharedStage1.take = lambda *_: False  # type: ignore[method-assign]
+    mtl.methods.lstm.stage1.SharedStage1.take = lambda *_: False  # type: ignore[method-assign]
     sys.exit(main(arguments))
 
 

@@ -97,17 +97,17 @@ MUTATIONS = (
     ),
     Mutation(
         "seeds: a shared stage 1 has the same key for every seed",
-        "methods/lstm/shared_stage1.py",
+        "methods/lstm/stage1.py",
         "dict(inputs), seed, where, versions]",
         "dict(inputs), where, versions]",
-        ("methods/lstm/test_shared_stage1.py",),
+        ("methods/lstm/test_stage1.py",),
     ),
     Mutation(
         "fingerprint: a shared stage 1 ignores its inputs",
-        "methods/lstm/shared_stage1.py",
+        "methods/lstm/stage1.py",
         "list(tasks), dict(inputs), seed",
         "list(tasks), seed",
-        ("methods/lstm/test_shared_stage1.py",),
+        ("methods/lstm/test_stage1.py",),
     ),
     Mutation(
         "fingerprint: a transformer's lacks its configuration",

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from mtl.base.progress import Progress
 from mtl.data.dataset import input_rows
 from mtl.data.loading import load_dataset
-from mtl.jobs.members import Member
+from mtl.jobs.ensemble import Member
 from mtl.methods.thresholds import bagged_shift, best_shift
 from mtl.tasks.suite import load_suite
 

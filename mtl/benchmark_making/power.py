@@ -1,6 +1,11 @@
-"""`mtl power`, and the note of a report: what the tests between runs can show."""
+"""`mtl power`, and the note of a report: the smallest differences that tests between runs show in most cases, and the rows or seeds that one needs.
+
+The test is that of `mtl.stats.comparison`, without Holm's correction: a difference over its standard error, which follows a noncentral t
+distribution around the true difference. docs/explanation/intervals-and-tests.md says how its variance follows from the numbers of rows and seeds,
+and benchmarks/power.py measures how often differences of the stated size are shown."""
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,19 +15,24 @@ from statistics import median
 from typing import Annotated
 
 from msgspec import Meta
+from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import POSITIVE
+from mtl.base.typed import LARGEST_NUMBER
 from mtl.base.wording import MISSING, escaped, markdown_table
-from mtl.benchmark_making.power_design import NEVER, POWER, Design, other_rows, same_rows
 from mtl.reports.board import Column, Leaderboard, PairTest, PairTests
 from mtl.reports.leaderboard import by_suite, leaderboard
 from mtl.reports.rows import Row
 from mtl.runs.finished import find_runs
-from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Sample, rows_parts, total_variance
 from mtl.stats.samples import SampleCache
 from mtl.tasks.scale import Scale
 
+POWER = 0.8  # the share of cases in which the smallest difference is shown
+LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %
+NEVER = math.inf  # where no difference is shown, or no number of rows or seeds is enough
+LEAST_FREEDOM, MOST_FREEDOM = 1.0, 1e6  # below, scipy finds no noncentrality; above, t is normal
 TestedPair = tuple[tuple[int, int], PairTest]  # the indices of two rows of a board, and a test of their difference
 
 
@@ -108,6 +118,90 @@ def tests_by_column(tests: PairTests) -> dict[str, list[TestedPair]]:
     return tested_pairs
 
 
+@dataclass(frozen=True)
+class SeedSpread:
+    """How the scores × 100 of one system's seeds differ."""
+
+    seeds: int  # their number n
+    variance: float  # S², of the scores
+    errors: float  # the part of S² from errors on different rows, n times I of `mtl.stats.comparison.Sample`
+
+    @property
+    def skill(self) -> float:
+        """The part of S² that more rows do not lower: some seeds are better on all rows."""
+        return max(0.0, self.variance - self.errors)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A comparison of two systems: how many rows and seeds each has, and the variance of the difference of their scores × 100."""
+
+    groups: int  # of scored rows; of an average, of all its sets of rows
+    least_groups: int  # those of the smallest set of rows
+    rows_variance: float  # the part of the variance that rows give at these numbers
+    rows_freedom: float  # its degrees of freedom
+    systems: Sequence[SeedSpread]  # the spread of each system's seeds
+
+    def smallest_difference(self, groups: float | None = None, seeds: float | None = None) -> float:
+        """The smallest difference × 100 that the test shows in 80 % of the cases, or NEVER.
+
+        Args:
+            groups: of scored rows in place of the present ones, which may be infinite; sets of rows keep their proportions.
+            seeds: of each system in place of the present ones, which may be infinite."""
+        factor = 1.0 if groups is None else groups / self.groups
+        if self.least_groups * factor < LEAST_GROUPS:
+            return NEVER
+        present = sum(system.errors / system.seeds for system in self.systems)
+        errors = min(present, self.rows_variance)
+        common = self.rows_variance - errors
+        if seeds is not None and present:  # errors of single seeds alone become fewer with more seeds
+            errors *= sum(system.errors / seeds for system in self.systems) / present
+        rows_variance = (common + errors) / factor
+        subtracted, unsubtracted = rows_variance, rows_variance  # as `total_variance` takes them
+        spread = rows_variance**2 / (self.rows_freedom * factor)
+        for system in self.systems:
+            count = system.seeds if seeds is None else seeds
+            seed_variance = (system.skill + min(system.variance, system.errors) / factor) / count
+            subtracted += system.skill / count
+            unsubtracted += seed_variance
+            spread += seed_variance**2 / (count - 1)
+        variance = float(total_variance(subtracted, unsubtracted, spread))
+        freedom = variance**2 / spread if spread else MOST_FREEDOM
+        return _noncentrality(freedom) * variance**0.5
+
+    def groups_for(self, difference: float, seeds: int | None = None) -> float:
+        """The fewest groups of rows with which the smallest difference × 100 is at most this one, a whole number or NEVER. `seeds`: as in
+        `smallest_difference`."""
+        return _fewest(lambda groups: self.smallest_difference(groups, seeds) <= difference, 1)
+
+    def seeds_for(self, difference: float) -> float:
+        """The fewest seeds of each system with which the smallest difference × 100 is at most this one, a whole number or NEVER."""
+        return _fewest(lambda seeds: self.smallest_difference(seeds=seeds) <= difference, LEAST_SEEDS)
+
+
+def same_rows(first: Sample, second: Sample) -> Design:
+    """The comparison of two runs on their rows, which are the same. Each is one system or has three seeds or more."""
+    return _design(first, second, rows_parts(first, second))
+
+
+def other_rows(first: Sample, second: Sample) -> Design:
+    """The comparison of two runs that are each scored on as many rows of the same kind, but not on the same."""
+    return _design(first, second, [*rows_parts(first), *rows_parts(second)])
+
+
+def _design(first: Sample, second: Sample, parts: Sequence[tuple[float, int]]) -> Design:
+    """The comparison of two runs whose variance over rows has these parts, each with its degrees of freedom."""
+    systems = []
+    for run in (first, second):
+        if not run.is_one_system:  # which has no seeds
+            seeds = len(run.by_seed)
+            systems.append(SeedSpread(seeds, seeds * run.seed_variance, seeds * run.counted_with_rows))
+    variance = sum(part for part, _ in parts)
+    spread = sum(part**2 / freedom for part, freedom in parts if freedom)
+    groups = [rows.count for rows in first.means]
+    return Design(sum(groups), min(groups), variance, variance**2 / spread if spread else 1.0, systems)
+
+
 def _median(designs: Sequence[Design], figure: Callable[[Design], float]) -> float | None:
     """The median of a figure, without pairs of runs with the same answers: their difference does not vary, and says nothing about other runs."""
     figures = [figure(design) for design in designs if design.smallest_difference() > NEGLIGIBLE]
@@ -122,3 +216,18 @@ def _shown(figure: float | None, show: Callable[[float], str]) -> str:
 def _rounded_up(count: float) -> str:
     """A number of rows or seeds, rounded up."""
     return f"{math.ceil(count):,}"
+
+
+def _noncentrality(freedom: float) -> float:
+    """The true difference in standard errors with which the test's quotient exceeds its critical value in 80 % of the cases."""
+    freedom = min(max(freedom, LEAST_FREEDOM), MOST_FREEDOM)
+    return float(nctdtrinc(freedom, 1 - POWER, stdtrit(freedom, 1 - LEVEL / 2)))
+
+
+def _fewest(is_enough: Callable[[float], bool], least: int) -> float:
+    """The smallest whole number, at least `least`, that is enough, or NEVER. Larger numbers are enough, too."""
+    if not is_enough(math.inf):
+        return NEVER
+    numbers = range(least, LARGEST_NUMBER + 1)
+    position = bisect_left(numbers, True, key=is_enough)
+    return numbers[position] if position < len(numbers) else NEVER

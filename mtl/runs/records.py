@@ -148,7 +148,7 @@ class StageRecord(TypedDict):
     peak_memory: Count  # in bytes
     # The learning curve, a row for each validation, with scores × 100 by `dev/TASK`.
     curve: Annotated[list[dict[str, Annotated[float, Meta(ge=-1e300, le=1e300)]]], Meta(min_length=1)]
-    key: NotRequired[str]  # of a stage 1 (`mtl.methods.lstm.shared_stage1`)
+    key: NotRequired[str]  # of a stage 1 (`mtl.methods.lstm.stage1`)
     trained_in: NotRequired[str]  # the folder of the stage 1 that this one is a copy of
 
 

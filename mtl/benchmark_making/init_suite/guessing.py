@@ -11,12 +11,11 @@ from mtl.base.untrusted import inside
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite import columns, passage_answers, target_column, token_tags
 from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
-from mtl.benchmark_making.init_suite.flat_rows import SPAN_LIST
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.kinds import guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several_labels import guess_several
-from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
 from mtl.data.rows import stream_rows
 from mtl.tasks.task import BESIDE, PART, SPLITS
 

@@ -1,18 +1,19 @@
 """The content of a data file as columns: all rows of a file of usual size, a random sample of a large one."""
 
 import json
+import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.flat_rows import SPAN_LIST, Unreadable, flat
 from mtl.benchmark_making.init_suite.guess import count, quoted, quoted_names
-from mtl.data.columns import LIST
+from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, items_of, kind_of, lists_below, text
 from mtl.data.forms import MOST_COLUMNS, TABLES, form_of
 from mtl.data.parquet import opened_parquet
 from mtl.data.records import OBJECTS, column_names
@@ -22,6 +23,9 @@ from mtl.tasks.task import Layout
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them
 NAMELESS = "no name"  # of a column, often that of row numbers
+SPAN_LIST = "a list of spans, which reading.spans reads, or kind: answer in a suite file (docs/how-to/own-suite.md)"
+# The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
+STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class FileTable:
         """The values of columns in all rows of the file, which is read again: texts, or lists of them. Raises InputError where one is missing."""
         is_nested = form_of(self.path, self.layout) in OBJECTS
         for line, row in stream_rows(self.path, self.layout):
-            values = dict(flat(row, is_nested))
+            values = dict(_flat(row, is_nested))
             empty = [name for name, value in values.items() if value == []]
             for name in names:
                 if name not in values and any(_is_key_of(name, objects) for objects in empty):
@@ -107,7 +111,7 @@ def _cells_by_column(sample: Sequence[tuple[int, Any]], path: Path, is_nested: b
     """The values of each column by the number of the row in a sample: rows may have keys of their own."""
     values: dict[str, dict[int, Any]] = {}
     for number, (_, row) in enumerate(sample):
-        for name, value in flat(row, is_nested):
+        for name, value in _flat(row, is_nested):
             values.setdefault(name, {})[number] = value
         if len(values) > MOST_COLUMNS:
             raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=path)
@@ -118,10 +122,62 @@ def _cells_by_column(sample: Sequence[tuple[int, Any]], path: Path, is_nested: b
         if keys:
             del values[objects]
     # In rows without a span, or without the first character of one, the list looks like another one.
-    for spans in [name for name, cells in values.items() if Unreadable(SPAN_LIST) in cells.values()]:
+    for spans in [name for name, cells in values.items() if _Unreadable(SPAN_LIST) in cells.values()]:
         for name in [name for name in values if name.startswith((f"{spans}.", f"{spans}{LIST}"))]:
             del values[name]
     return values
+
+
+class _Unreadable(NamedTuple):
+    """A value that no task can read."""
+
+    kind: str  # what it is, as in "a list of objects"
+
+
+def _flat(row: Mapping[str, Any], is_nested: bool, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The columns of a nested row: the name of each, and its value: a text, a list of texts, None or `_Unreadable`."""
+    for key, value in row.items():
+        name = f"{prefix}{key}"
+        if is_nested and ("." in key or key.endswith(LIST)):
+            yield name, _Unreadable("a key with a dot or brackets, which no column's name reaches")
+        elif _are_spans(value):
+            yield name, _Unreadable(SPAN_LIST)
+        elif isinstance(value, dict):
+            yield from _flat(value, is_nested, f"{name}.") if value else [(name, None)]
+        elif is_list(value):
+            yield f"{name}{LIST}", list(map(text, value))
+        elif isinstance(value, list):
+            kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
+            unreadable = _Unreadable(f"a list of {' and '.join(sorted(f'{kind}s' for kind in kinds))}")
+            lists: dict[str, Any] = {f"{name}.{key}{LIST}": items for key, items in lists_below(value).items()}
+            yield from (lists or {name: unreadable}).items()
+        elif value is None or isinstance(value, str):
+            yield name, value
+        elif isinstance(value, int) and not -INTEGER_LIMIT <= value < INTEGER_LIMIT:
+            yield name, _Unreadable("an integer of more than 64 bits")
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield name, _Unreadable("a number that is not finite")
+        else:
+            yield name, text(value) if isinstance(value, int | float) else _Unreadable(kind_of(value))
+
+
+def _are_spans(value: Any) -> bool:
+    """Whether the items of a list, or the objects of an object, have the whole numbers with which a span begins and ends, and a text."""
+    items = value if isinstance(value, list) else items_of(value)
+    if not all(isinstance(item, dict | list) for item in (value.values() if isinstance(value, dict) else items)):
+        return False
+    leaves = list(chain.from_iterable(map(_leaves, items)))
+    words = set(chain.from_iterable(FileColumn(key, []).words for key, leaf in leaves if type(leaf) is int))
+    return bool(words & STARTS and words & STOPS) and any(isinstance(leaf, str) for _, leaf in leaves)
+
+
+def _leaves(item: Any) -> Iterator[tuple[str, Any]]:
+    """The texts and numbers of an item, and of what is below it, each with its key, or its place in a list."""
+    for key, value in item.items() if isinstance(item, dict) else enumerate(item):
+        if isinstance(value, dict) or is_list(value):
+            yield from _leaves(value)
+        else:
+            yield str(key), value
 
 
 def _is_key_of(name: str, objects: str) -> bool:
@@ -132,7 +188,7 @@ def _is_key_of(name: str, objects: str) -> bool:
 def _add_column(table: FileTable, name: str, cells: Mapping[int, Any], lines: Sequence[int]) -> None:
     """Add a column to a table, with its values by the number of the row in the sample, whose rows stand in these lines."""
     present = [cell for cell in cells.values() if cell is not None]
-    if unreadable := next((cell for cell in present if isinstance(cell, Unreadable)), None):
+    if unreadable := next((cell for cell in present if isinstance(cell, _Unreadable)), None):
         table.unread[name] = unreadable.kind
     elif len(present) == len(lines):
         labels = parquet_labels(table.path, name) if form_of(table.path, table.layout) == "parquet" else []

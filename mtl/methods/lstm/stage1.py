@@ -1,37 +1,122 @@
-"""Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1)."""
+"""Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1), once for all runs that would train it exactly alike.
 
+A finished stage 1 is recorded beside the folders of the runs, under its key, a hash of the data, the embeddings and the settings that it depends on;
+another run with the same key takes its weights."""
+
+import hashlib
+import json
+import os
+import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
+import numpy as np
 import torch
 from torch import nn
 
-from mtl.base.settings.schema import Config
+from mtl.base.device import device_of
+from mtl.base.errors import InputError
+from mtl.base.files import link_or_copy, write_json
+from mtl.base.locks import waiting_lock
+from mtl.base.log import logger
+from mtl.base.settings.layers import flatten_config, matches
+from mtl.base.settings.schema import INDIFFERENT, Config
+from mtl.base.untrusted import read_json
+from mtl.base.version import VERSION
 from mtl.embedders.interface import Embeddings
 from mtl.methods.coded import Coded, fit_tasks
 from mtl.methods.heads import check_size, new_heads
-from mtl.methods.lstm.shared_stage1 import SharedStage1
+from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_encoder
 from mtl.methods.networks import TaskInput
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
+from mtl.runs.folder import FORMAT
+from mtl.runs.records import read_stage
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import load_finished
+from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
 from mtl.training.optimizers import falling_adam
+from mtl.training.precision import training_precision
 
 TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
+# Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
+# `suite` and `tasks` say where data comes from, which is compared by content.
+UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suite", "tasks", "seeds")
 
 
-def new_network(
-    config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
-) -> Network:
-    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id. Raises InputError for a
-    network that cannot be trained in this machine's memory."""
-    table = embeddings.parameters() * (TRAINED if getattr(config.embeddings, "trainable", False) else 1)
-    check_size(lambda: new_encoder(config, nn.Identity(), embeddings.dim), TRAINED, table)
-    torch.manual_seed(seed)
-    encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
-    return Network(tasks, new_heads(config, tasks, outputs, encoder.output_size), encoder)
+def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
+    """The hash of all that a seed's stage 1 depends on: `tasks` are the ids of the tasks in the order of the network's heads, and `inputs` by name
+    the fingerprints of the data, the embeddings and the tokenizer. The number of threads does not count, as it does not when a run continues."""
+    left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
+    flat = flatten_config(config)
+    settings = {key: value for key, value in flat.items() if LSTM.reads_key(key) and not matches(key, left_out)}
+    if not config.trainer.callbacks:  # without any, the key is that of runs that could have none
+        del settings["trainer.callbacks"]
+    where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
+    versions = [FORMAT, VERSION, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
+    content = [settings, list(tasks), dict(inputs), seed, where, versions]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+class _Record(TypedDict):
+    """Where a stage 1 has been finished: folders, relative to that of the record."""
+
+    folders: list[str]
+
+
+@dataclass(frozen=True)
+class SharedStage1:
+    """A seed's stage 1 as runs share it. Raises InputError for a folder of records that is a link, which leads anywhere."""
+
+    records: Path  # the folder of the records of all runs
+    key: str  # as `stage1_key` returns it
+
+    def __post_init__(self) -> None:
+        if self.records.is_symlink():
+            raise InputError("is a link; remove it", path=self.records)
+
+    def reserved(self, title: str) -> AbstractContextManager[None]:
+        """Within the block, no other process trains this stage 1. The title is that of messages."""
+        return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
+
+    def take(self, folder: Path, network: nn.Module, title: str) -> bool:
+        """If another run has finished this stage 1 and its weights fit the network, link or copy them and its record to `folder`. Return whether."""
+        weights = WEIGHTS["best"]
+        recorded = ((self.records / path).resolve() for path in self._recorded())
+        usable = (path for path in recorded if self._is_done(path) and weights_fit(network, path / weights))
+        if (source := next(usable, None)) is None:
+            return False
+        done = {"trained_in": str(source), **read_stage(source / DONE)}
+        shutil.rmtree(folder, ignore_errors=True)
+        link_or_copy(source / weights, folder / weights)
+        write_json(folder / DONE, done)
+        self.record(folder)  # other runs can take it from here if the first run is removed
+        logger.info("%s · trained already, in %s", title, source)
+        return True
+
+    def record(self, folder: Path) -> None:
+        """Let other runs take the finished stage 1 in this folder, if it is the one with this key."""
+        recorded = self._recorded()
+        relative = os.path.relpath(folder.resolve(), self.records.resolve())  # the folder with all runs can be moved
+        if relative not in recorded and self._is_done(folder):
+            write_json(self.records / f"{self.key}.json", {"folders": [*recorded, relative]})
+
+    def _recorded(self) -> list[str]:
+        """The folders with this stage 1, relative to that of the records; some may no longer have it. Empty if the record is damaged."""
+        try:
+            return read_json(self.records / f"{self.key}.json", _Record)["folders"]
+        except InputError:
+            return []
+
+    def _is_done(self, folder: Path) -> bool:
+        """Whether the folder has this stage 1, finished."""
+        try:
+            return read_stage(folder / DONE).get("key") == self.key
+        except InputError:
+            return False
 
 
 def pretrain(
@@ -67,3 +152,15 @@ def pretrain(
         )
         shared.record(folder)
     return network
+
+
+def new_network(
+    config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
+) -> Network:
+    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id. Raises InputError for a
+    network that cannot be trained in this machine's memory."""
+    table = embeddings.parameters() * (TRAINED if getattr(config.embeddings, "trainable", False) else 1)
+    check_size(lambda: new_encoder(config, nn.Identity(), embeddings.dim), TRAINED, table)
+    torch.manual_seed(seed)
+    encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
+    return Network(tasks, new_heads(config, tasks, outputs, encoder.output_size), encoder)

@@ -20,8 +20,7 @@ from mtl.methods.costs import networks_cost
 from mtl.methods.floors.trained import TrainedFloor
 from mtl.methods.lstm.linear import LinearModels, basis, train_linear
 from mtl.methods.lstm.outputs import encode_once
-from mtl.methods.lstm.shared_stage1 import SharedStage1, stage1_key
-from mtl.methods.lstm.stage1 import pretrain
+from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.networks import TaskInput

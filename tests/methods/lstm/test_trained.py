@@ -12,8 +12,7 @@ from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, ls
 from mtl.data.dataset import Split
 from mtl.methods.heads import check_size
 from mtl.methods.lstm.outputs import ComputedOutputs, encode_once, reads_tokens
-from mtl.methods.lstm.shared_stage1 import SharedStage1
-from mtl.methods.lstm.stage1 import new_network, pretrain
+from mtl.methods.lstm.stage1 import SharedStage1, new_network, pretrain
 from mtl.methods.lstm.trained import TrainedLstm, new_encoder
 from mtl.methods.stage2 import Finetuning
 from mtl.model.sequences import Sequences

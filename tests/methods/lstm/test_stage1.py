@@ -1,4 +1,4 @@
-"""Stage 1 that several runs share."""
+"""Stage 1: its training, and that several runs share it."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -16,8 +16,7 @@ from torch import nn
 from mtl.base.files import write_json
 from mtl.base.settings.schema import Config
 from mtl.jobs.baseline import begin, run_baseline
-from mtl.methods.lstm.shared_stage1 import SharedStage1, stage1_key
-from mtl.methods.lstm.stage1 import pretrain
+from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
 from mtl.model.network import Network
 from mtl.runs.finished import find_runs
 
@@ -75,8 +74,8 @@ def test_the_key_has_what_stage_1_reads() -> None:
 @pytest.mark.parametrize(
     "version",
     [
-        "mtl.methods.lstm.shared_stage1.FORMAT",
-        "mtl.methods.lstm.shared_stage1.VERSION",
+        "mtl.methods.lstm.stage1.FORMAT",
+        "mtl.methods.lstm.stage1.VERSION",
         "numpy.__version__",
         "torch.__version__",
     ],
