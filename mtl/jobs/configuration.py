@@ -1,12 +1,11 @@
 """The configuration of a run: the layers of settings from files, merged with the settings of the command line."""
 
 from collections.abc import Collection, Mapping
-from functools import reduce
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.names import ABSENT, meant
-from mtl.base.settings.layers import flatten, flatten_config, matches, merge
+from mtl.base.settings.layers import flatten, flatten_config, matches, merge, nested
 from mtl.base.settings.schema import BY_TASK, Config, config_of, names_code
 from mtl.base.typed import UnknownKey, declared_keys
 from mtl.embedders import EMBEDDERS
@@ -19,6 +18,23 @@ MOST_SEEDS = 10_000
 def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str]]:
     """The configuration that the layers and the settings of the command line (by dotted keys) make, and by key the name of the layer of its value.
     Raises InputError for an unknown key, a missing or bad value, and one that does not fit the variant; it names the layer of a file."""
+    merged, origins = _merge_files(layers)
+    # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
+    values = {key: value for key, value in settings.items() if key not in FILES} | {"suite": layers.suite_name}
+    known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(layers.options, "embeddings.")}
+    _merge_command_line(merged, origins, values, known)
+    merged["seeds"] = _listed_seeds(merged.get("seeds"))
+    try:
+        config = config_of(merged, layers.options)
+    except InputError as error:
+        origin = _fault_origin(error, origins)
+        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
+    _check_variant(config, values, layers.variant)
+    return config, origins | _choice_origins(settings)
+
+
+def _merge_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:
+    """The settings of all files, nested, and by dotted key the name of the layer of its value. Raises InputError for a file that names code."""
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin, layer in layers.settings.items():
@@ -28,36 +44,41 @@ def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, 
             raise InputError("only the command line and Python name code that runs", path=origin, key=code[0])
         merge(merged, layer)
         origins |= dict.fromkeys(flatten(layer), origin)
-    # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
-    values = {key: value for key, value in settings.items() if key not in FILES} | {"suite": layers.suite_name}
-    known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(layers.options, "embeddings.")}
+    return merged, origins
+
+
+def _merge_command_line(
+    merged: dict[str, Any], origins: dict[str, str], values: Mapping[str, Any], known: Collection[str]
+) -> None:
+    """Add the values of the command line, by dotted keys, to the settings and the origins. Raises InputError for a key that is neither known, nor in
+    a file, nor a task's part of a key that has one."""
     for key, value in values.items():
-        if key not in known.union(flatten(merged)) and key.rpartition(".")[0] not in BY_TASK:
-            raise _unknown_key(key, known, str(merged["embeddings"]["name"]), str(merged["method"]))
-        merge(merged, reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value))
+        present = flatten(merged)
+        if key not in known and key not in present and key.rpartition(".")[0] not in BY_TASK:
+            raise _unknown_key(key, known, present)
+        merge(merged, nested(key, value))
         origins[key] = COMMAND_LINE
-    merged["seeds"] = _listed_seeds(merged.get("seeds"))
-    try:
-        config = config_of(merged, layers.options)
-    except InputError as error:
-        origin = _fault_origin(error, origins)
-        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
-    _check_variant(config, values, layers.variant)
-    for key in (*FILES, "suite"):
-        origins["embeddings.name" if key == "embeddings" else key] = COMMAND_LINE if key in settings else DEFAULTS
-    return config, origins
 
 
-def _unknown_key(key: str, known: Collection[str], embeddings: str, method: str) -> InputError:
-    """The error for an unknown key of the command line, which says what may be meant with these embeddings and this method."""
+def _choice_origins(settings: Mapping[str, Any]) -> dict[str, str]:
+    """The origins of the keys that choose files. A chosen file holds its own name, but what chose it is the command line or a default."""
+    origins = {key: COMMAND_LINE if key in settings else DEFAULTS for key in (*FILES, "suite")}
+    return {"embeddings.name" if key == "embeddings" else key: origin for key, origin in origins.items()}
+
+
+def _unknown_key(key: str, known: Collection[str], settings: Mapping[str, Any]) -> InputError:
+    """The error for an unknown key of the command line, which says what may be meant with the embeddings and the method of these settings. These may
+    lack both: a suite file can put a value in place of the section, or a section in place of the name."""
     section, _, name = key.partition(".")
     kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
     if section == "embeddings" and kinds:
+        embeddings = settings.get("embeddings.name", "these")
         return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
     if remedies := [ABSENT[part] for part in key.split(".") if part in ABSENT]:
         return InputError(f"unknown key {key!r}; {remedies[-1]}")
     known = [*known, "embeddings"]
-    read = [name for name in known if METHODS[method].reads_key(name)]
+    method = METHODS.get(str(settings.get("method")))
+    read = [name for name in known if method is None or method.reads_key(name)]
     return UnknownKey(key, read if meant(key, read) else known)
 
 
@@ -71,11 +92,15 @@ def _listed_seeds(seeds: Any) -> Any:
 
 
 def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
-    """The name of the layer that an error comes from: that of the key, of a key in it, or of its section; without a value, of the section's first."""
+    """The name of the layer that an error comes from, the first of these that there is:
+
+    1. the last layer among those of the error's key, of keys inside it, and of the section that holds it as a value;
+    2. for a key without a value, the layer of the first key of its section;
+    3. the defaults."""
     key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
-    near = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
-    if near:
-        return origins[near[-1]]
+    nested_keys = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
+    if nested_keys:
+        return origins[nested_keys[-1]]
     neighbours = [name for name in origins if name.rpartition(".")[0] == key.rpartition(".")[0]]
     return origins[neighbours[0]] if neighbours else DEFAULTS
 

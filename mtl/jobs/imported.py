@@ -1,66 +1,24 @@
 """The method of imported runs: it gives back the predictions of another system, which then stands beside those that mtl trained."""
 
-import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from mtl.base.clock import now
 from mtl.base.errors import InputError
-from mtl.base.files import sha256
 from mtl.base.version import VERSION
 from mtl.data.sampled import sample_text
 from mtl.jobs.job import Job
-from mtl.jobs.values import PredictedValues
+from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
 from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
 from mtl.submissions.answers import check_labels
-from mtl.submissions.data_rows import DataRows, Rows, Sources, Unfit, put_to_rows, read_sources
-from mtl.submissions.files import SPLITS, is_entry, predicted_splits, prediction_names, read_files
-from mtl.tasks.suite import Suite
+from mtl.submissions.data_rows import DataRows, Rows, Unfit, put_to_rows
+from mtl.submissions.files import SPLITS
 from mtl.tasks.target_kind import is_unknown
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 UNKNOWN = "not stated"
-
-
-@dataclass(frozen=True)
-class PredictedFiles:
-    """The predictions of one seed, in a zip or a folder, in the forms that mtl writes. `PredictedValues` has the same methods."""
-
-    path: Path
-
-    @property
-    def name(self) -> str:
-        return self.path.resolve().name
-
-    @property
-    def fingerprint(self) -> str:
-        """SHA-256 of the file, or of the names and contents of the files in the folder."""
-        if self.path.is_file():
-            return sha256(self.path)
-        files = sorted(file for file in self.path.rglob("*") if file.is_file())
-        listed = "".join(f"{sha256(file)}  {file.relative_to(self.path).as_posix()}\n" for file in files)
-        return hashlib.sha256(listed.encode()).hexdigest()
-
-    def splits(self, suite: Suite) -> set[tuple[str, str]]:
-        """The tasks and splits that there are predictions for. Raises InputError for files of others, and if there are none."""
-        splits = predicted_splits(self.path, read_files(self.path, lambda name: False)[1], suite, beside=is_entry)
-        if not splits:
-            raise self.error(f"has no predictions of suite {suite.name}")
-        return splits
-
-    def sources(self, suite: Suite, rows: Rows) -> Sources:
-        """The predictions for these rows, by task id and split."""
-        names = {name for name, (id, _) in prediction_names(suite).items() if id in rows}
-        return read_sources(self.path, read_files(self.path, names.__contains__)[0], suite, rows)
-
-    def error(self, problem: str) -> InputError:
-        return InputError(problem, path=self.path)
-
-
-SeedPredictions: TypeAlias = PredictedFiles | PredictedValues
 
 
 def fingerprint_name(seed: int) -> str:
@@ -75,29 +33,43 @@ class Imported(Method):
         """Puts all predictions to their rows, so that nothing is written if a file is wrong. Raises InputError."""
         super().__init__(request)
         self.system = self.config.imported
-        files = [PredictedFiles(Path(path)) for path in self.system.predictions]
-        sources: list[SeedPredictions] = [*job.predictions] or [*files]
+        sources = self._seed_sources(job.predictions)
+        self._labels = check_labels(self.system.labels, self.suite)
+        self._rows = _data_rows(request)
+        self._predictions: dict[int, dict[str, Predictions]] = {}
+        self._unfit: dict[int, Unfit] = {}
+        origins: list[str] = []  # the name and the SHA-256 sum of each seed's predictions
+        for seed, source in zip(self.config.seeds, sources, strict=True):
+            self._put_seed(seed, source)
+            fingerprint = source.fingerprint
+            self.fingerprints[fingerprint_name(seed)] = fingerprint
+            origins.append(f"{source.name} ({fingerprint})")
+        self.facts = self._facts(origins)
+
+    def _seed_sources(self, values: Sequence[SeedPredictions]) -> Sequence[SeedPredictions]:
+        """The predictions of each seed: the values that Python gave, or else files. Raises InputError unless each seed has some."""
+        sources = values or [PredictedFiles(Path(path)) for path in self.system.predictions]
         if len(sources) != len(self.config.seeds):
             problem = f"needs predictions for each of the {len(self.config.seeds)} seeds, and has {len(sources)}"
             raise InputError(problem, key="imported.predictions")
-        labels = check_labels(self.system.labels, self.suite)
-        rows = _data_rows(request)
-        self._predictions: dict[int, dict[str, Predictions]] = {}
-        unfit: dict[int, Unfit] = {}
-        origins: list[str] = []  # the name and the SHA-256 sum of each seed's predictions
-        for seed, source in zip(self.config.seeds, sources, strict=True):
-            predicted, unfit[seed] = put_to_rows(source.sources(self.suite, rows), self.suite, rows, labels)
-            for task in self.dataset.tasks:
-                if task.scored_split not in predicted[task.id]:
-                    problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it"
-                    raise source.error(f"{problem}; name other tasks with tasks=")
-            self._predictions[seed] = predicted
-            self.fingerprints[fingerprint_name(seed)] = digest = source.fingerprint
-            origins.append(f"{source.name} ({digest})")
+        return sources
+
+    def _put_seed(self, seed: int, source: SeedPredictions) -> None:
+        """Keep the predictions of a seed, put to their rows, and its answers that fit no label. Raises InputError if scored rows have none."""
+        sources = source.sources(self.suite, self._rows)
+        predicted, self._unfit[seed] = put_to_rows(sources, self.suite, self._rows, self._labels)
+        for task in self.dataset.tasks:
+            if task.scored_split not in predicted[task.id]:
+                problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it"
+                raise source.error(f"{problem}; name other tasks with tasks=")
+        self._predictions[seed] = predicted
+
+    def _facts(self, origins: list[str]) -> dict[str, Any]:
+        """What the run's summary says of the system and its predictions, which were read from `origins`."""
         on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
         held_out = [] if self.system.held_out_unseen else [id for id in on_dev if id in self.dataset.held_out]
-        answer_notes = _notes_on_answers(rows, unfit, self.system.labels_sha256)
-        self.facts = {
+        answer_notes = _notes_on_answers(self._rows, self._unfit, self.system.labels_sha256)
+        return {
             "notes": [*self._notes_on_system(origins), *answer_notes, *self._notes_on_predictions(held_out)],
             "machine": [self.system.hardware or UNKNOWN],
             "versions": [{"mtl": VERSION}],
@@ -163,23 +135,24 @@ def _notes_on_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str
     tasks = list(next(iter(unfit.values())))
     if not tasks:
         return []
-    counted: dict[bool, list[str]] = {True: [], False: []}  # by whether the targets of the rows are known
+    known: list[str] = []  # the counts of splits whose targets are known
+    unknown: list[str] = []  # and of those whose targets are not
     for id in tasks:
         for split, part in rows[id].items():
-            counts = {seed: by_task[id][split] for seed, by_task in unfit.items() if split in by_task[id]}
-            if any(counts.values()):
-                seeds = f" (seeds {', '.join(map(str, counts))})" if len(unfit) > 1 else ""
-                shares = ", ".join(f"{count:,}" for count in counts.values())
-                is_known = not any(is_unknown(target) for target in part.targets)
-                counted[is_known].append(f"{id} {split} {shares} of {len(part):,}{seeds}")
+            by_seed = {seed: by_task[id][split] for seed, by_task in unfit.items() if split in by_task[id]}
+            if any(by_seed.values()):
+                seeds = f" (seeds {', '.join(map(str, by_seed))})" if len(unfit) > 1 else ""
+                counts = ", ".join(f"{count:,}" for count in by_seed.values())
+                splits = unknown if any(map(is_unknown, part.targets)) else known
+                splits.append(f"{id} {split} {counts} of {len(part):,}{seeds}")
     file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
     notes = [
         f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}.",
-        f"Answers that fit no label, counted as wrong: {'; '.join(counted[True]) or 'none'}.",
+        f"Answers that fit no label, counted as wrong: {'; '.join(known) or 'none'}.",
     ]
-    if counted[False]:
+    if unknown:
         notes.append(
             "Answers that fit no label, on rows whose targets are not known here, where the first label stands for them: "
-            f"{'; '.join(counted[False])}."
+            f"{'; '.join(unknown)}."
         )
     return notes

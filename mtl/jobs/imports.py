@@ -15,8 +15,8 @@ from mtl.base.typed import UnknownKey, typed
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.sampled import Key, read_key, scored_file
 from mtl.data.splits import check_present
-from mtl.jobs.imported import PredictedFiles, SeedPredictions
 from mtl.jobs.job import Job, load_job
+from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
 from mtl.jobs.values import Indices, predicted_values
 from mtl.submissions.answers import check_labels, read_labels
 from mtl.tasks.suite import Suite

@@ -25,7 +25,7 @@ Indices = Mapping[tuple[str, str], Sequence[Any]]
 
 @dataclass(frozen=True)
 class PredictedValues:
-    """The predictions of one seed, as values. `mtl.jobs.imported.PredictedFiles` has the same methods."""
+    """The predictions of one seed, as values. `mtl.jobs.predicted_files.PredictedFiles` has the same methods."""
 
     name: str  # what notes call them
     lines: Mapping[tuple[str, str], PredictionLines]  # by task id and split

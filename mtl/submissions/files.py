@@ -58,17 +58,24 @@ def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
 
 
 def predicted_splits(
-    path: Path, names: Sequence[str], suite: Suite, beside: Callable[[str], object]
+    path: Path, names: Sequence[str], suite: Suite, is_allowed: Callable[[str], object]
 ) -> set[tuple[str, str]]:
-    """The tasks and splits that a zip or a folder with these files predicts. Raises InputError for a foreign file that `beside` does not allow."""
+    """The tasks and splits that a zip or a folder with these files predicts. Raises InputError for a foreign file that `is_allowed` does not take."""
     known = prediction_names(suite)
-    if foreign := [name for name in names if name not in known and not beside(name)]:
+    if foreign := [name for name in names if name not in known and not is_allowed(name)]:
         if not known.keys() & {*names}:
             check_top(path, foreign, known.__contains__)
-        forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, CSV, JSON_LINES))
-        known_forms = f"such files are called {forms} or TASK/dev.jsonl, for dev or test, and TASK is one of {', '.join(suite.tasks)}"
-        raise InputError(f"is no file of predictions of suite {suite.name}; {known_forms}", path=f"{path}/{foreign[0]}")
+        problem = f"is no file of predictions of suite {suite.name}; {_known_forms(suite)}"
+        raise InputError(problem, path=f"{path}/{foreign[0]}")
     return {known[name] for name in names if name in known}
+
+
+def _known_forms(suite: Suite) -> str:
+    """What files of predictions are called, in a message."""
+    forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, CSV, JSON_LINES))
+    return (
+        f"such files are called {forms} or TASK/dev.jsonl, for dev or test, and TASK is one of {', '.join(suite.tasks)}"
+    )
 
 
 def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
@@ -79,20 +86,21 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
             example = CSV.format(split="dev", task="TASK")
             problem = f"is one file; name it as in {example}, put it in a folder, and name the folder"
             raise InputError(problem, path=path)
-        if not path.is_dir():
-            contents, others = read_zip(path, wanted, SUBMISSION_LIMIT)
-            if not contents:
-                check_top(path, others, wanted)
-            return contents, others
-        check_plain_folder(path)
-        files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
-        names = [name for name in files if wanted(name)]
-        if sum(files[name].stat().st_size for name in names) > SUBMISSION_LIMIT:
-            raise InputError(f"its files have more than {SUBMISSION_LIMIT} bytes; no submission does", path=path)
-        if not names:
-            check_top(path, list(files), wanted)
-        contents = {name: read_bytes(files[name], SUBMISSION_LIMIT) for name in names}
-        return contents, [name for name in files if name not in contents]
+        contents, others = _read_folder(path, wanted) if path.is_dir() else read_zip(path, wanted, SUBMISSION_LIMIT)
+    if not contents:
+        check_top(path, others, wanted)
+    return contents, others
+
+
+def _read_folder(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
+    """As `read_files`, of a folder."""
+    check_plain_folder(path)
+    files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
+    names = [name for name in files if wanted(name)]
+    if sum(files[name].stat().st_size for name in names) > SUBMISSION_LIMIT:
+        raise InputError(f"its files have more than {SUBMISSION_LIMIT} bytes; no submission does", path=path)
+    contents = {name: read_bytes(files[name], SUBMISSION_LIMIT) for name in names}
+    return contents, [name for name in files if name not in contents]
 
 
 def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from input_errors import raises_input_error, refused
+from small_suite import SUITE
 
 from mtl.base.settings.layers import flatten_config, shipped
 from mtl.base.typed import UnknownKey
@@ -20,6 +21,15 @@ def test_words_become_values() -> None:
 @pytest.mark.parametrize("word", ["max_length", "=3", "seeds=[1"])
 def test_a_word_that_is_not_a_setting_is_refused(word: str) -> None:
     refused(lambda: parse_settings([word]))
+
+
+@pytest.mark.parametrize("bad", ["embeddings: fasttext", "embeddings: null", "method: {lstm: 1}"])
+def test_an_unknown_key_beside_a_bad_section_of_a_suite_file_is_one_line(bad: str, tmp_path: Path) -> None:
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(f"{SUITE}config: {{{bad}}}\n", encoding="utf-8")
+    refused(lambda: load_job({"suite": str(suite)}))
+    for key in ("nope", "embeddings.missing"):
+        refused(lambda key=key: load_job({"suite": str(suite), key: 1}))
 
 
 def test_the_defaults_are_the_paper_s() -> None:

@@ -15,8 +15,8 @@ from input_errors import refused
 from mutations import damaged, message_of, mutated_json
 from rows_suite import read
 
-from mtl.jobs.imports import PredictedFiles
 from mtl.jobs.job import Job
+from mtl.jobs.predicted_files import PredictedFiles
 from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.rows import rejoin
 from mtl.submissions.scores import score_predictions

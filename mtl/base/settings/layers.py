@@ -26,15 +26,17 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():
-            other_suffix = ".yaml" if path.suffix == ".yml" else ".yml"
-            twin = Path(name.removesuffix(".yml").removesuffix(".yaml") + other_suffix)
-            raise InputError(f"{kind}={name}: no such file{f'; did you mean {twin}?' if twin.is_file() else ''}")
+            stem = name.removesuffix(".yml").removesuffix(".yaml")
+            twins = [twin for twin in (Path(f"{stem}.yaml"), Path(f"{stem}.yml")) if twin.is_file()]
+            hint = f"; did you mean {twins[0]}?" if twins else ""
+            raise InputError(f"{kind}={name}: no such file{hint}")
         return path
     path = folder / f"{name}.yaml"
     if not path.is_file():
         names = sorted(file.stem for file in folder.glob("*.yaml"))
-        known, close = f"known: {', '.join(names)}, or the path of a YAML file", " or ".join(meant(name, names))
-        raise InputError(f"{kind}={name}: unknown; {f'did you mean {close}?' if close else known}")
+        close = " or ".join(meant(name, names))
+        remedy = f"did you mean {close}?" if close else f"known: {', '.join(names)}, or the path of a YAML file"
+        raise InputError(f"{kind}={name}: unknown; {remedy}")
     return path
 
 
@@ -52,6 +54,15 @@ def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
         else:
             flat[f"{prefix}{key}"] = value
     return flat
+
+
+def nested(key: str, value: Any) -> dict[str, Any]:
+    """The nested dictionary that has one value, under a dotted key."""
+    *sections, name = key.split(".")
+    tree = {name: value}
+    for section in reversed(sections):
+        tree = {section: tree}
+    return tree
 
 
 def merge(settings: dict[str, Any], layer: Mapping[str, Any]) -> None:
@@ -79,8 +90,9 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
     """Read what `save_config` wrote; `options` returns the class for a name of embeddings. Raises InputError."""
     content = _saved(path)
     embeddings = content.get("embeddings")
+    name = embeddings.get("name") if isinstance(embeddings, dict) else None
     try:
-        return config_of(content, options(str(embeddings.get("name") if isinstance(embeddings, dict) else None)))
+        return config_of(content, options(str(name)))
     except InputError as error:
         remedy = "make the run again, or use the version of mtl that made it"
         raise InputError(f"not a run's configuration of this version: {error}; {remedy}", path=path) from None
@@ -95,6 +107,7 @@ def differences(path: Path, config: Config, keys: Collection[str] | None = None)
 
 
 def _saved(path: Path) -> dict[Any, Any]:
+    """The content of the configuration that a run saved. Raises InputError for a missing file and as `read_yaml` does."""
     if not path.exists():
         raise InputError(f"no such file; is {path.parent} a run folder?", path=path)
     return read_yaml(path)

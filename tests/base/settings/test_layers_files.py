@@ -12,6 +12,7 @@ from mtl.base.settings.layers import (
     find_yaml,
     flatten,
     flatten_config,
+    nested,
     read_config,
     save_config,
     shipped,
@@ -33,6 +34,7 @@ def test_shipped_folders_paths_and_dotted_keys(tmp_path: Path) -> None:
     assert find_yaml("method", "svm", shipped("configs") / "method").is_file()
     assert (shipped("embeddings") / "fasttext-pl.yaml").is_file()
     assert flatten({"a": {"b": 1, "c": {"d": [2]}}, "e": None}) == {"a.b": 1, "a.c.d": [2], "e": None}
+    assert nested("a.b.c", {"d": 1}) == {"a": {"b": {"c": {"d": 1}}}} and nested("a", 2) == {"a": 2}
     flat = flatten_config(load_job({"suite": "klej", "embeddings": "elmo"}).config)
     assert flat["embeddings.precision"] == "float16" and flat["encoder.hidden_size"] == 1024
     assert "embeddings.sparse" not in flat  # a key of random embeddings
@@ -44,7 +46,9 @@ def test_shipped_folders_paths_and_dotted_keys(tmp_path: Path) -> None:
     for path in ("c.yaml", "a/b", "c.yml", "./", "/"):
         with pytest.raises(InputError, match=f"^kind={path}: no such file$"):
             find_yaml("kind", path, tmp_path)
-    refused(lambda: find_yaml("kind", str(tmp_path / "a.yml"), tmp_path))  # a.yaml is meant
+    (tmp_path / "d.yml").touch()
+    for name in ("a.yml", "a", "d", "d.yaml"):  # a.yaml and d.yml are meant
+        refused(find_yaml, "kind", str(tmp_path / name), tmp_path)
 
 
 @pytest.mark.parametrize("embeddings", ["random", "fasttext", "elmo"])
