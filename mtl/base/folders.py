@@ -1,5 +1,4 @@
 """Folders that commands write for their users. They appear complete or not at all, and mtl replaces and removes only files that it wrote.
-
 `new_folder` makes a folder that does not exist yet. `write_files` updates a folder, such as a report: a list in it has the hash of each file."""
 
 import hashlib

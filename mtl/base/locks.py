@@ -1,5 +1,4 @@
 """Locks: only one process at a time does a piece of work, on all machines that share the file system.
-
 `lock` and `waiting_lock` are locks of the system (flock), which releases them when their process ends. Where a file system has none, they
 are named locks. A named lock is a file that exists while the lock is held. It names the process, its host and the time, and the process
 renews its time. Creating a file that must not exist is atomic on every file system. (Leases of filelock compare the clocks of machines.)"""

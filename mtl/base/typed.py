@@ -1,5 +1,4 @@
 """Dataclasses from what people write: YAML files, and settings `key=value`.
-
 The type of a field says what it takes, as in `Annotated[int, AT_LEAST_ONE]`, `Literal["best", "last"]` or `list[str] | None`. msgspec converts
 and checks single values, but it does not name a key in a dictionary, nor the values of a Literal. So sections and lists are read here, and each
 error is one line that names the whole key and says what is allowed. A dataclass's method `check` raises InputError for values that do not fit."""

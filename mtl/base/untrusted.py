@@ -1,5 +1,4 @@
 """Checks for files that other people wrote: suite files, recipes, configurations, run folders.
-
 Every reader here has the same promise: a file that is not what it should be raises InputError with one line that names the file and the
 key, whatever is in it. Nothing in a file is executed, and its size bounds the memory and the time that reading it takes."""
 

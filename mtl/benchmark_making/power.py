@@ -1,5 +1,4 @@
 """`mtl power`, and the note of a report: the smallest differences that tests between runs show in most cases, and the rows or seeds that one needs.
-
 The test is that of `mtl.stats.comparison`, without Holm's correction: a difference over its standard error, which follows a noncentral t
 distribution around the true difference. docs/explanation/intervals-and-tests.md says how its variance follows from the numbers of rows and seeds,
 and benchmarks/power.py measures how often differences of the stated size are shown."""

@@ -1,5 +1,4 @@
 """Columns of nested rows (JSON objects, rows of parquet files): their names and values.
-
 A dot in a column's name separates nested keys (`first.context`); `[]` at its end says that the value is a list of texts or integers
 (`candidate_answers[]`). Of a list of objects it is the value of a key in each of them: `answers.text[]` is the same column of `{"answers": {"text":
 ["x", "y"]}}` and of `{"answers": [{"text": "x"}, {"text": "y"}]}`. In a list of lists, numbers from 0 stand in place of keys: `answers.1[]`."""

@@ -1,5 +1,4 @@
 """Files of annotated tokens in the form of CoNLL: a token and its labels on each line, and an empty line after each sentence.
-
 The cells of a line are set apart by tabs if the first token's are, else by spaces; all lines have as many. Comments stand before a
 sentence: `# key = value`, lines with tabs whose first cell is "## " and a text, and other lines after "#" that have not so many cells.
 `# newdoc` and the token -DOCSTART- begin a document. Where the first cells of a sentence count its tokens, as in CoNLL-U, lines for several

@@ -1,5 +1,4 @@
 """The dev rows on which a run chooses its checkpoint, thresholds and settings: without those that repeat a training row of their task.
-
 Such rows prefer models that have memorised their training rows. With `choose_on_repeats=false`, nothing is chosen on them; they are still scored."""
 
 from collections.abc import Sequence

@@ -1,5 +1,4 @@
 """Marked spans of texts, and units: from characters of the raw text to the tokens that an encoder reads.
-
 The tokens of a span are those that share at least one character with it. If there is none, because the tokenizer drops all of the span's characters
 (white space, control characters), the nearest token stands for it, of two equally near ones the first. A text without tokens has one unknown token.
 

@@ -1,5 +1,4 @@
 """Ensembles: the averaged outputs of finished runs (probabilities or numbers), with predictions of their own.
-
 An ensemble of all seeds of its runs is one system; with `ensemble.by_seed`, each seed averages the models of this seed alone. A decision
 threshold is chosen on dev in the way of the first run that has chosen its own (`finetune.threshold`); theirs are taken back first."""
 

@@ -1,5 +1,4 @@
 """How much the texts of a pair overlap, as features that heads read beside vectors.
-
 Neither word vectors nor an LSTM show directly which character n-grams two texts share. In an inflected language, this says much about related
 sentences: the cosine of character n-grams alone ranks the pairs of CDSC-R better than most published LSTMs."""
 

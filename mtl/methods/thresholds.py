@@ -1,5 +1,4 @@
 """The decision thresholds of a task that is scored by F1 of single labels, chosen on dev (`finetune.threshold`).
-
 With few rows of a label, the label with the highest output is seldom the decision with the highest F1 (Lipton et al. 2014, "Optimal thresholding of
 classifiers to maximize F1 measure"). Where dev has a few dozen rows of the label, its best threshold is best by chance, too; the mean of the best
 thresholds of many resamples (bagging, Breiman 1996) depends less on single rows.

@@ -1,5 +1,4 @@
 """A bidirectional LSTM over sequences of different lengths, with layers of our own for the CPU.
-
 PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass grows with the square of the length. A layer here computes the input
 products of many steps, and the gradient of each weight matrix, in one matrix product, and keeps a step's arithmetic in memory that is in the cache.
 

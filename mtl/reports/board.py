@@ -1,5 +1,4 @@
 """One leaderboard: its columns, its rows (`mtl.reports.rows`), groups and breakdowns of scores, and tests between runs.
-
 `mtl.reports.leaderboard` makes it of runs, `mtl.vectors.boards` of sentence encoders. Every form of the report reads this and nothing else."""
 
 from collections.abc import Mapping, Sequence

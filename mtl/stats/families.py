@@ -1,5 +1,4 @@
 """Tests of every two runs on every column at once, which are one family.
-
 Holm's correction (`mtl.stats.holm`) reads small p-values alone, and the seeds of two runs cannot give them. So it reads the tails, which take from
 the family what the seeds of one run cannot say; docs/explanation/intervals-and-tests.md says how and why. A verdict holds if it is one at 5 % alone
 and its tail is one with Holm's correction. benchmarks/false_verdicts.py counts families with a false verdict."""

@@ -1,5 +1,4 @@
 """Scores of tags: precision, recall and F1 of the entities that tags mark, and the accuracy of the tags themselves.
-
 Entities count as conlleval (Tjong Kim Sang and Buchholz 2000) and seqeval count them. With B-, I- and O, any tags mark entities: one begins at a B-,
 and at an I- of another type than the tag before it; it ends before the next tag that does not continue it. If labels also say where entities end, as
 E- and S- do (IOBES; L- and U- of BILOU, M- of BMES), only S-, or B-, any number of I-, and E- of one type are an entity (seqeval's strict mode).

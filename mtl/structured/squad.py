@@ -1,5 +1,4 @@
 """The metrics of answer spans, as the scripts of SQuAD 1.1 and 2.0 compute them (Rajpurkar et al. 2016, 2018).
-
 Before answers are compared, they are put in lower case, and ASCII punctuation, the English words a, an and the (in every language) and repeated
 spaces are removed. A row has the score of the gold answer that fits best. Gold answers that become empty do not count. If all of them become
 empty, as none in the data of SQuAD 1.1, the row is like one without an answer: a prediction that becomes empty is right, and any other one is wrong.

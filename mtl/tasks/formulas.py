@@ -1,5 +1,4 @@
 """The formulas of metrics, for scores and for resampled scores.
-
 A formula takes sets of weights of the rows. With weights of 1, it is the metric itself; with how often a resample draws each row, that on it."""
 
 import re

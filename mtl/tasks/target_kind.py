@@ -1,5 +1,4 @@
 """What a target kind is: `TargetKind`, how targets are read, written, predicted by floors and described; `HeadTargets`, what a head needs.
-
 A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word, a text, or several values in one cell). Arrays
 of targets have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings.
 

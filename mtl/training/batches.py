@@ -1,5 +1,4 @@
 """Batches, each of one task: the order of the rows, how rows become tensors, and what a network predicts for them in the order of the rows.
-
 Every random draw depends only on the seed and the number of the step, so training can resume at any step."""
 
 import math

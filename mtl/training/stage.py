@@ -1,5 +1,4 @@
 """One training stage with Lightning's Trainer: validations, the best weights, early stopping, progress, resuming.
-
 A Lightning epoch is the training between two validations. Everything random in an epoch depends only on the seed, the stage and the epoch's number,
 and each epoch ends with a checkpoint. So a stage that resumes from its last checkpoint continues exactly as if it had not been interrupted."""
 

@@ -1,5 +1,4 @@
 """How far people agree, and what most of them answer.
-
 Krippendorff's α ("Computing Krippendorff's Alpha-Reliability", 2011) is 1 minus the disagreement within rows as a share of the disagreement of all
 answers pooled, here for any number of people without gaps. `mtl.tasks.metrics` has the same α for two coders, with weights."""
 

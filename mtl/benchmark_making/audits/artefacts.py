@@ -1,5 +1,4 @@
 """What a task gives away: scores of floors that read a part of each row, and words that tell a class.
-
 A model that scores high may have learned these instead of the task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language
 Inference Data"; Gardner et al. 2021, "Competency Problems"). Each finding says what it means for a score and what would mend it."""
 

@@ -1,5 +1,4 @@
 """A data set of the Hugging Face Hub, `hf://OWNER/NAME`, as a folder of data files from which tasks are guessed.
-
 Its files are those of one commit, and no code of it is run. Import this module only where the extra `hub` is installed."""
 
 import re

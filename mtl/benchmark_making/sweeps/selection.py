@@ -1,5 +1,4 @@
 """The choice among the runs of a sweep that a paper makes: dev chooses a setting for each task.
-
 The median over seeds chooses: all seeds of the result have one setting, as a paper reports it, and are the seeds of one run."""
 
 import shutil

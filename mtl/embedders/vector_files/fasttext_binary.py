@@ -1,5 +1,4 @@
 """Read the vectors of given words from a fastText `.bin` model (`mtl.embedders.vector_files.fasttext_layout`) without loading the model.
-
 The official models hold gigabytes of rows, so the dictionary is streamed, and only the blocks of the matrix that hold needed rows are read, all into
 one buffer. The matrix is not memory-mapped, since the pages read would count as resident memory."""
 

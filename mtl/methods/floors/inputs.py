@@ -1,5 +1,4 @@
 """The model inputs of a dataset as estimators read them: which of them train an estimator, their documents, and their features.
-
 A row has one input, in a choice one for each candidate, and in a task with units one for each unit."""
 
 import zlib

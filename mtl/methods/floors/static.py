@@ -1,5 +1,4 @@
 """Texts as means of static vectors, with a linear model or a small network on top: what most users try before an LSTM.
-
 The vectors are of words (a file, as the LSTM reads it), or of whole texts, by a model that a wing reads."""
 
 from collections.abc import Sequence

@@ -1,5 +1,4 @@
 """Checks of a transformer's files, which someone else wrote, before the library transformers reads them.
-
 A `config.json` of a few bytes may ask for terabytes or for years, and the rules of a `tokenizer.json` may double a text again and again."""
 
 import os
