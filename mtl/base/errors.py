@@ -36,7 +36,6 @@ def shortened(text: str, most: int) -> str:
 
 class UserError(Exception):
     """What ends a command with one line for its user, "UNIT: PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known, safe to print.
-
     `message` says what is wrong and what to do. The other parts may be None: `unit` is the run, the seed or the stage that failed, `path` the file or
     folder, `line` the line in it, from 1, `key` the key in it, or of the settings, and `value` the key's value, or `NOT_GIVEN`."""
 

@@ -36,7 +36,6 @@ def text_problem(text: str) -> str | None:
 
 def meant(name: str, known: Iterable[str]) -> list[str]:
     """The known names, dotted or not, that an unknown one may stand for; at most `MOST`.
-
     >>> meant("lr", ["pretrain.learning_rate", "pretrain.final_learning_rate", "seeds"])
     ['pretrain.learning_rate']
     """

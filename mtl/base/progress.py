@@ -32,7 +32,6 @@ def hidden_progress(hidden: bool = True) -> Iterator[None]:
 
 class Progress:
     """A context manager that shows how much of a long operation is done and how long the rest will take.
-
     >>> with Progress("reading a.txt", 5_000_000, "B") as shown:
     ...     shown.advance(1_000_000)
     ...     shown.reach(5_000_000)
@@ -83,7 +82,6 @@ class Progress:
 
 def progress(items: Collection[Item], title: str, unit: str) -> Iterator[Item]:
     """Yield the items and show the progress with `Progress`.
-
     >>> for text in progress(["a", "b"], "tokenizing", "texts"):
     ...     pass
     """

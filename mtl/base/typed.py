@@ -86,7 +86,6 @@ def notes_of(hint: Any) -> tuple[Any, ...]:
 
 def in_words(bounds: Meta) -> str:
     """The numbers that bounds allow.
-
     >>> in_words(AT_LEAST_ONE), in_words(Meta(gt=0)), in_words(SHARE), in_words(PART)
     ('at least 1', 'greater than 0', 'at least 0 and less than 1', 'between 0 and 1')
     """

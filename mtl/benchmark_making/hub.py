@@ -28,7 +28,6 @@ SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("t
 
 def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Write all files of a task from a dataset on the Hugging Face Hub: all or, on failure, none.
-
     They are those of the dataset's repository if it is a mirror of the task's folder. Otherwise a file has the columns that the task needs,
     and a test file has no targets unless the task is scored on it. Raises InputError if the dataset cannot be had, lacks a file, a split or
     a column, or holds rows that the task cannot read, for a revision that is no commit, and for an unknown split."""

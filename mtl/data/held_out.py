@@ -60,7 +60,6 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
 
 def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]:
     """The groups to hold out: at most `share` of all rows, or one group if no group qualifies.
-
     The groups are tried in the order of `counts`, their numbers of rows by stratum. A group is taken if it brings the strata nearer to their shares,
     in proportions within `tolerance` rows of those of all rows. Groups with other proportions are tried again with twice the tolerance."""
     strata = list(sum(counts.values(), Counter[Hashable]()))

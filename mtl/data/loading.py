@@ -103,7 +103,6 @@ def row_sizes(task: Task, examples: Sequence[Example]) -> np.ndarray | None:
 
 def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
     """What a run records about the rows that a task is scored on. It does not include the texts.
-
     "texts": SHA-256 of all texts and spans, equal for tasks on the same rows. "groups": the number of each row's group, in order of first
     occurrence (a row without a group counts as a group); None if no two rows share a group. "candidates": the number of candidates
     in each row of a choice, or of units. "columns": the values of the task's `further_columns`. The last two exist only if the task has them."""

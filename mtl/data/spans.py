@@ -132,7 +132,6 @@ class SpanPlacer:
 
 def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
     """The characters of the text that each token consists of, from the first to before the last: int64 (tokens, 2).
-
     A tokenizer splits a text and may drop characters; then the result is exact. If it also changes characters (Moses
     turns a literal "DOTMULTI" into a dot), it is exact before the first change and after the last one, and a token in
     between has all characters in between. The words are all tokens of the text, at least one, none empty."""

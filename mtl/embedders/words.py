@@ -31,7 +31,6 @@ def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
 
 def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     """The vectors of the dataset's words, read from the file at `request.path`.
-
     With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of `frequent_words`; all other
     words are unknown. A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin,
     otherwise it is unknown. With missing=random, as in GLUE's baselines and jiant, each seed draws its vector from N(0, 1), as that of the unknown

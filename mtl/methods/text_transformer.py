@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 class TextTransformer(TransformerMixin, BaseEstimator):
     """Turns texts into the vectors of a run's encoder (`Predictor.as_transformer`).
-
     >>> transformer = mtl.load("runs/klej/fasttext-frozen").as_transformer()  # doctest: +SKIP
     >>> make_pipeline(transformer, LogisticRegression()).fit(texts, labels)  # doctest: +SKIP
     """

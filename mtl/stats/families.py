@@ -35,7 +35,6 @@ class Variance:
 
     def p(self, values: np.ndarray) -> np.ndarray:
         """The probability of a value at least as far from 0 if 0 is expected, (values,). Without a variance it is 0.
-
         With a variance over seeds, it is cut at RARE, and Student's t of the rows has `rows_freedom` degrees, which errs on the safe side. The t is
         approximated by the normal distribution (Wallace 1959): at most 1 % too small for ten degrees and more, 10 % too large down to p = 1e-6."""
         if len(values) > BLOCK:

@@ -23,7 +23,6 @@ NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows 
 
 class AnswerHead(HeadTargets):
     """Two outputs for each unit: the scores of an answer that begins with the unit, and of one that ends with it.
-
     Unit 0, the whole passage, stands for "no answer"; the others are its words. A row has three codes: the first and the last unit of the answer, and
     whether there is none: then a target has the units 0 and 0, and a prediction the best run of words, which scores no higher than the passage."""
 

@@ -56,7 +56,6 @@ def best_run(scores: np.ndarray) -> tuple[int, int, float]:
 
 def window_answer(question: str, passage: str, length: int) -> str:
     """The run of `length` words whose surroundings share most with the question: the sliding window of Richardson et al. (2013).
-
     A window has about as many words as the question and the answer together, with the answer in its middle. Its score is the sum of log(1 + 1 / n)
     over its words that are also in the question, where n is how often the word occurs in the passage. Runs without a word of the question are
     preferred. The result is empty if question and passage have no word in common."""

@@ -136,7 +136,6 @@ def _standardized(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, 
 def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """One minus the mean absolute error averaged over the gold ratings (KLEJ, section 3.7). 1 − (1 / (|C| (b − a))) Σ_c (1 / n_c) Σ_i |ŷ_i − c|, with
     C the gold ratings that occur, n_c the number of examples i with rating c, and [a, b] the range.
-
     >>> task = Task(text=["text"], target="rating", kind="number", range=[1, 5], metric="one_minus_wmae")
     >>> rows = ScoredRows(np.array([1.0, 1.0, 3.0]))
     >>> one_minus_wmae(task, np.array([1.0, 2.0, 5.0]), rows, np.ones((1, 3)))  # mean errors: 0.5 and 2; so 1 - 1.25 / 4

@@ -27,7 +27,6 @@ class Scale:
 
     def show(self, score: float) -> str:
         """A score × 100 as shown.
-
         >>> SCALES[100].show(28.61), SCALES[1].show(28.61)
         ('28.6', '0.286')
         """

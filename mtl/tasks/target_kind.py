@@ -34,7 +34,6 @@ def is_unknown(target: Target | None) -> bool:
 
 class HeadTargets(ABC):
     """What a head needs of the targets of a task.
-
     Head outputs have the shape (inputs, outputs). A row has one input; in a choice, it has one for each candidate. Kinds with units have outputs for
     each unit, (units, outputs), those of units that a model does not read, because it cuts the text, left out. `sizes`, int64 (rows,), is the number
     of inputs, or of units, of each row, or None if each row has one. A head is trained on codes, float (rows,) or (rows, codes): a code is the index

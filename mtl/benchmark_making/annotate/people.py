@@ -27,7 +27,6 @@ UNUSED = ("run_dir", "seed", "system", "labels", "tasks")  # settings of `mtl im
 @contextmanager
 def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Iterator[tuple[list[Job], list[str]]]:
     """The runs of files of answers, which can be made within the block alone, and how far the people agree, one line each.
-
     The names of the runs begin with `name`: NAME-PERSON, and NAME-majority with each row's most frequent answer, or the mean of its numbers. The
     settings are those of `mtl.jobs.imports.import_job`; `rows` is the key of the sample. Raises InputError for what are no answers to its rows."""
     if foreign := [path for path in paths if not is_answers(path)]:

@@ -30,7 +30,6 @@ OUTDATED = {"generated", "source", "hub", "checksums", "submission"}  # on the f
 
 def write_clean(job: Job, out: Path) -> str:
     """Write a copy of the data without rows that leak between splits, its suite file, and a log of the rows that left; return what was done.
-
     Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
     out of train, only the first of several training rows that are nearly the same stays. Raises InputError as `find_near` does, for a file that a
     run cannot read, and for a split that would have no rows left."""

@@ -69,7 +69,6 @@ def guess(
     task: Task, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
 ) -> Guess | None:
     """Guess each row's target: the best constant answer of the rows of the other folds with the same value in this field, or of all their rows.
-
     Rows of one group are in one fold, because they share more than a model may know of new rows. Returns None for a field that is constant, that has
     almost as many values as rows, or that predicts the target hardly better than the best constant answer."""
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):

@@ -32,7 +32,6 @@ class Word:
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> tuple[list[Word], int]:
     """The words that tell a class by more than chance, the most certain first, and how many words were tested.
-
     The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. Its
     threshold is corrected for the number of words and classes (Bonferroni). A rare class has large z-scores by chance, so a word must pass the exact
     binomial test at the same level, too. `words` gives the words of a text, by its index in `Split.texts`."""

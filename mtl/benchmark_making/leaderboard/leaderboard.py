@@ -46,7 +46,6 @@ def check_submissions(suite: Suite, folder: Path, data_dir: Path, rules: Rules) 
 
 def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: Rules) -> Verdicts:
     """Score the submissions in a folder and write the site of the leaderboard into `out`; pages of systems that are no longer there are removed.
-
     `gold` is a data folder whose files of the split have labels. A submission that is refused stops no other one; the same folders give the same
     bytes. Raises InputError for no submission or label, for labels in the folder of the site, and as `write_files` does for that folder."""
     if gold.resolve().is_relative_to(out.resolve()):

@@ -51,7 +51,6 @@ class StepRecord:
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> str:
     """Make the tasks of a recipe, and return what was done and can be done next, for people. The same recipe and sources give the same bytes.
-
     `name` is the path of a recipe, or the name of a shipped one. `out` is a new folder, which appears when all of its files are complete. `data_dir`
     has the sources; by default it is the recipe's folder, or for a recipe of embedded corpora data/NAME, where they are written. Raises InputError
     for a recipe, a source or a row that is not as it should be."""

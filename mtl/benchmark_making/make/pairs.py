@@ -23,7 +23,6 @@ MOST_SENTENCES = 10  # of a text that is cut
 @dataclass
 class PairRows:
     """Make pairs of a row of the first table and a row of the second.
-
     A pair has the columns of both, and in the column similarity the share of the first text's units that the second text has. Units are byte pairs
     in lower case, learned from the texts of the step. Where both tables have a column of one name, that of the second row is called other_NAME."""
 

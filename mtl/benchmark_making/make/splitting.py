@@ -18,10 +18,8 @@ MOST_OFF = 0.1  # a split whose number of rows is further off than this share is
 
 @dataclass
 class SplitRows:
-    """Divide rows at random so that a key stands in one split only.
-
-    Groups of rows with common keys are assigned one by one, the largest first, each to the split where it brings the numbers of rows,
-    in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic)."""
+    """Divide rows at random so that a key stands in one split only. Groups of rows with common keys are assigned one by one, the largest first, each
+    to the split where it brings the numbers of rows, in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic)."""
 
     shares: dict[str, float]  # by split, its share of the rows; the sum is at most 1, and the rest is dropped
     keys: list[str] = field(default_factory=list)  # columns of texts or lists: rows that share a value of any of

@@ -16,7 +16,6 @@ MakeTogether = Callable[[Sequence[Job]], Any]
 
 def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Callable[[], Any]) -> list[str]:
     """Make the runs that are not finished, then the run of the choice if the file has one, then the report.
-
     Finished runs are checked first, so that a run whose data has changed is found before hours of training. `make` makes one run after another;
     `make_together` makes all at once if their seeds run in processes of their own (`Config.runs_apart`). `report` is called if any run is finished.
     Where a choice is made, a run that diverges is not chosen, which is no error.

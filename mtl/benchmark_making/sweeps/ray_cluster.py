@@ -34,7 +34,6 @@ ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
 
 class RayCluster:
     """`mtl.jobs.engines.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
-
     A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors and runs
     must be in a file system that all nodes share, under the same paths."""
 

@@ -35,7 +35,6 @@ def write_generated(suite: Suite, data_dir: Path) -> None:
 
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
-
     A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used. Of a task that its
     publisher has withdrawn, only the copy is used; if that fails, a line says so. If the server does not have a single file of a task, a line says
     so, and the other files are downloaded before the error is raised. Raises InputError if the suite names neither, or if a task lacks a file."""

@@ -52,7 +52,6 @@ class Recurrence(NamedTuple):
 
 def run_layer(data: Tensor, steps: list[Step], weights: Sequence[Tensor], clips: Sequence[float | None]) -> Recurrence:
     """Run an LSTM layer with a projected state, in one direction, over packed data (rows, input_size), without a gradient.
-
     Everything that does not depend on the previous step is one matrix product over all rows. No library has a layer that clips the cell and
     the state and trains at this speed; allennlp-light's layer computes each product step by step.
 

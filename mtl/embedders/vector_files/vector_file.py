@@ -44,7 +44,6 @@ class WordVectors:
 
 class VectorFile:
     """A file of pretrained vectors, which may be missing until it is read; `read` may be called several times.
-
     The format follows from the file's content: a fastText model (.bin), text (.vec, and GloVe's .txt without a header), text that is gzipped
     (.vec.gz) or the only file in a zip, or word2vec's binary format (.bin). A fastText model also gives vectors to words outside its vocabulary. The
     first call of `read` indexes the file's words, so that later calls take milliseconds."""

@@ -15,7 +15,6 @@ def summarize(
     benchmark: Benchmark, encoder: SentenceEncoder, settings: Mapping[str, Any], records: Mapping[str, Record]
 ) -> dict[str, Any]:
     """Summarize an evaluation, from the records of the tasks that were evaluated.
-
     Returns: the content of summary.json. Scores are × 100. `average` is the mean over the tasks with scores, on any data, and `average_by_type` the
     mean over the types' means. `partial` says whether a task is missing."""
     description = encoder.description
