@@ -26,8 +26,7 @@ DECLARED = {  # what tasks= may declare of a task, by the start of the problem t
 
 
 def frames_by_task(frames: Mapping[str, Any], name: str) -> FramesByTask:
-    """The frames by task and split, from those of several tasks, or by split those of one task, which gets this name. Raises InputError for names
-    that are not valid, and without frames."""
+    """The frames by task and split, from those of several tasks, or of one, which gets this name. Raises InputError for bad names and no frames."""
     if not frames:
         raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
     if not is_file_name(name):

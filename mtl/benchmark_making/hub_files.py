@@ -44,8 +44,7 @@ def list_files(dataset: str, revision: str) -> tuple[str, HubFiles, dict[str, An
 
 
 def download(dataset: str, commit: str, files: HubFiles, limit: int) -> dict[str, Path]:
-    """These files, by path, in the cache of huggingface_hub, which continues an interrupted download. Raises InputError, also if they have
-    more bytes than the limit."""
+    """These files, by path, in the cache of huggingface_hub, which continues downloads. Raises InputError, also for more bytes than the limit."""
     total = sum(size for size, _ in files.values())
     if total > limit:
         raise InputError(f"its files have {total} bytes, over the limit of {limit}")

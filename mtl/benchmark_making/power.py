@@ -169,8 +169,7 @@ class Design:
         return _noncentrality(freedom) * variance**0.5
 
     def groups_for(self, difference: float, seeds: int | None = None) -> float:
-        """The fewest groups of rows with which the smallest difference × 100 is at most this one, a whole number or NEVER. `seeds`: as in
-        `smallest_difference`."""
+        """The fewest groups with which the smallest difference × 100 is at most this one, or NEVER. `seeds`: as in `smallest_difference`."""
         return _fewest(lambda groups: self.smallest_difference(groups, seeds) <= difference, 1)
 
     def seeds_for(self, difference: float) -> float:

@@ -37,8 +37,7 @@ def numbered_names(name: str, names: Iterable[str]) -> list[str]:
 
 
 def _problem(numbers: Sequence[int], count: str | None) -> str | None:
-    """What is wrong with the numbers of parts, in ascending order: they begin with 0 or 1, and none is missing or stands twice. `count` is how many
-    parts there should be, if their names say so."""
+    """What is wrong with these ascending numbers of parts: they begin with 0 or 1, without gaps. `count`: how many the names promise, if they do."""
     if not numbers:
         return "there is no such file"
     for expected, number in enumerate(numbers, start=min(numbers[0], 1)):

@@ -78,8 +78,7 @@ class Member:
         return self.folder.read_inputs()
 
     def check_rows(self, tasks: Sequence[Task], dataset: Dataset, data_dir: Path, config: Config) -> None:
-        """Raise InputError unless it was trained on the training rows of these tasks, and the same dev rows chose: otherwise rows that score may be
-        among its own."""
+        """Raise InputError unless the same rows of these tasks trained it and chose: otherwise rows that score may be among its own."""
         named = str(self.folder.path)
         for task in tasks:
             path = task.path("train", data_dir)

@@ -114,8 +114,7 @@ class Job:
         self.folder.check(self.config, takes_seeds=METHODS[self.config.method].builds is not None)
 
     def check_memory(self) -> None:
-        """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it. An engine checks the same,
-        but only after imports that take seconds."""
+        """Raise InputError if an unfinished run's seeds need more memory than this machine has. Engines check it again, after slow imports."""
         config, needed = self.config, self.config.resources.memory_bytes
         if needed and config.engine == "processes" and config.runs_apart and not self.is_finished:
             check_fits(needed, "a seed", "set a smaller one", key="resources.memory")
@@ -188,8 +187,7 @@ def _chosen_preset(config: Config, saved: Path, begun: Mapping[str, Any]) -> dic
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:
-    """The run that settings (by dotted keys) describe; what they leave open comes from files (`read_layers`). Raises InputError for an unknown key, a
-    bad value or a missing file."""
+    """The run that settings (by dotted keys) and files (`read_layers`) describe. Raises InputError for a bad key or value, or a missing file."""
     layers = read_layers(settings)
     config, origins = merged_config(layers, settings)
     preset: dict[str, Any] = {}

@@ -65,8 +65,7 @@ def audit_artefacts(job: Job) -> Audit:
 
 
 def find_artefacts(job: Job) -> list[Artefacts]:
-    """Train floors, and test words, for each task with files, texts, training rows and single targets to score. Raises InputError for bad data, and
-    for no such task."""
+    """Train floors, and test words, for each task that floors can learn. Raises InputError for bad data, and for no such task."""
     with_files = {task.id for task in present_tasks(job.suite, job.data_dir)}
     present = [task for task in job.tasks if task.id in with_files]
     dataset = load_dataset(job.suite, present or job.tasks, job.data_dir, job.config.held_out)

@@ -61,8 +61,7 @@ def unread_columns(table: FileTable, test: FileTable | None, target: FileColumn,
 def _guess_text(
     tables: SplitTables, target: FileColumn, exclude: set[str], most: int
 ) -> tuple[list[str], str, str | None]:
-    """The columns of texts, at most `most`, the reason, and the question where other columns may be texts, too. Columns with several words in most
-    rows are preferred to columns with single words."""
+    """The columns of texts, at most `most`, those of several words before those of one; the reason; the question where others may be texts, too."""
     columns = [column for column in tables.main.columns.values() if column.name not in exclude]
     possible = [column for column in columns if _why_not_text(column, tables.test, target) is None]
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]

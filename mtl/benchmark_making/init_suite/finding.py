@@ -80,8 +80,7 @@ def files_of_tasks(data_dir: Path) -> FolderContent:
 
 
 def all_files(data_dir: Path) -> list[PurePosixPath]:
-    """The paths of all files below a folder, sorted in each folder, but for hidden ones, hidden folders and links to folders. Raises OSError for
-    a folder that cannot be read."""
+    """The paths of all files below a folder, sorted in each, without hidden files and folders and links to folders. Raises OSError."""
 
     def stop(error: OSError) -> None:
         raise error

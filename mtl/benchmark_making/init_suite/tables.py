@@ -201,8 +201,7 @@ def _add_column(table: FileTable, name: str, cells: Mapping[int, Any], lines: Se
 
 
 def parquet_labels(path: Path, column: str) -> list[str]:
-    """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata; none if it
-    names none. Raises InputError as `parquet_names`."""
+    """The labels that a column's integers are indices of, by the file's metadata; or none. Raises InputError as `parquet_names`."""
     with opened_parquet(path) as file:
         metadata = file.schema_arrow.metadata or {}
     try:

@@ -52,8 +52,7 @@ def _begun(job: Job, folder: Path) -> list[str]:
 
 
 def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
-    """Seconds by run and by seed, of the seeds that are not done: the median of the run's finished seeds, if there are any. A seed whose stage 1 is
-    trained by another run, or trained already, takes less."""
+    """Expected seconds of the seeds that are not done, by run and seed: the median of the run's finished seeds. With a shared stage 1 it is less."""
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
         times = []

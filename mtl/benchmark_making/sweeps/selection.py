@@ -71,8 +71,7 @@ class Search:
             raise InputError("is the folder of another run; rename the sweep file, or set runs_dir=", path=self.folder)
 
     def job(self) -> Job:
-        """The run of what is chosen, when the runs are made; an earlier choice in its folder, which other runs have changed, is removed. Raises
-        DivergedError if all runs of a task have diverged."""
+        """The run of what is chosen; an earlier choice in its folder is removed. Raises DivergedError if all runs of a task have diverged."""
         config, suite = self.runs[0].config, self.runs[0].suite
         heads = {task.id: task.answered_by or task.id for run in self.runs for task in run.run_tasks}
         flat, tasks = flatten_config(config), [id for id in suite.tasks if id in heads]

@@ -37,8 +37,7 @@ class RowFeatures:
     problem = "its training texts are empty"  # what messages say if training rows have nothing to learn from
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Any:
-        """Learn from training rows, and return what the estimator reads: a matrix (rows, features), or a line for each row. Raises ValueError if the
-        rows have nothing to learn from."""
+        """Learn from training rows; return a matrix (rows, features), or a line for each row. Raises ValueError if there is nothing to learn from."""
         return self.transform(rows)
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> Any:

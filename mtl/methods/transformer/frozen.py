@@ -70,8 +70,7 @@ class Frozen(Method):
         self._heads = heads
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """The cost of the seed, after its `predictions`. Parameters are those of the body and all heads. The time to encode all texts counts for each
-        seed."""
+        """The cost of the seed, after its `predictions`: parameters of the body and all heads; the time to encode all texts counts for each seed."""
         heads, pretrained = self._heads, self.pretrained
         assert heads is not None, "cost is known only after predictions"
         trained = TrainedFrozen(
