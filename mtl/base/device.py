@@ -79,7 +79,7 @@ def use_device(device: torch.device, threads: int | None) -> None:
 
 
 def describe_device(device: torch.device) -> str:
-    """The CPU's model and threads ("CPU: …, 4 of 8 threads"), or the GPU's model and float32 mode ("GPU: …, float32 ieee")."""
+    """The CPU's model and threads ("CPU: …, 4 of 8 threads"), a CUDA GPU's model and float32 mode ("GPU: …, float32 ieee"), or "GPU: mps"."""
     if device.type == "cuda":
         precision = torch.backends.cudnn.rnn.fp32_precision  # type: ignore[attr-defined]
         return f"GPU: {torch.cuda.get_device_name()}, float32 {precision}"
@@ -88,7 +88,7 @@ def describe_device(device: torch.device) -> str:
     text = CPU_INFORMATION.read_text(encoding="utf-8", errors="replace") if CPU_INFORMATION.is_file() else ""
     lines = (line for line in text.splitlines() if line.startswith("model name"))
     model = next((line.partition(":")[2].strip() for line in lines), None)
-    processor = platform.processor() or platform.machine() if model is None else model
+    processor = model if model is not None else (platform.processor() or platform.machine())
     return f"CPU: {processor}, {torch.get_num_threads()} of {os.cpu_count()} threads"
 
 

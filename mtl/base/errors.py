@@ -31,7 +31,9 @@ NOT_GIVEN: Any = ...  # of an error without a value: None is a value, and a pick
 
 def shortened(text: str, most: int) -> str:
     """The text; of a longer one its start and its end, of at most so many characters together."""
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[len(text) - most // 2 + 3 :]}"
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]} … {text[len(text) - most // 2 + 3 :]}"  # 3: the characters of " … "
 
 
 class UserError(Exception):
@@ -54,8 +56,11 @@ class UserError(Exception):
         self.message, self.line, self.key, self.value, self.unit = message, line, key, value, unit
 
     def __str__(self) -> str:
-        file = self.path if self.line is None else f"{self.path}:{self.line}" if self.path else f"line {self.line}"
-        key = self.key if self.value is NOT_GIVEN else f"{self.key}={self.value}"
+        file, key = self.path, self.key
+        if self.line is not None:
+            file = f"{self.path}:{self.line}" if self.path else f"line {self.line}"
+        if self.value is not NOT_GIVEN:
+            key = f"{self.key}={self.value}" if self.key else str(self.value)
         return shortened(one_line(": ".join(part for part in (self.unit, file, key, self.message) if part)), LONGEST)
 
     def located(self, **where: Any) -> Self:
@@ -83,7 +88,8 @@ class DivergedError(UserError):
 
 @contextmanager
 def resources_as_input() -> Iterator[None]:
-    """Within the block, an error of a file, its path or a disk, and memory that runs out, is an InputError that says what to do."""
+    """Within the block, an error of the operating system (any OSError but a closed pipe), a path with the character NUL, and memory that runs out are
+    an InputError that says what to do."""
     try:
         yield
     except BrokenPipeError:  # the reader of standard output has enough
@@ -95,7 +101,7 @@ def resources_as_input() -> Iterator[None]:
 
 
 def resource_problem(error: Exception) -> str | None:
-    """A line on an error of a file or a disk, or on memory that ran out; None for another error."""
+    """A line on any OSError, on a path with the character NUL, or on memory that ran out; None for another error."""
     text = (str(error).splitlines() or [""])[0]
     if (
         isinstance(error, MemoryError)

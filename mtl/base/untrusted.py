@@ -24,9 +24,13 @@ Amount = Annotated[float, msgspec.Meta(ge=0, le=1e18)]  # seconds, bytes, rates
 Count = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
 Seed = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
-TYPES = {  # What msgspec calls the types of JSON's values.
-    **{"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false"},
-    **{"object": "keys and values", "array": "a list"},
+TYPES = {  # of JSON's values, by what msgspec calls them
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "object": "keys and values",
+    "array": "a list",
 }
 AGAIN = "restore it, or remove the run's folder and run it again"
 
@@ -81,7 +85,7 @@ def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
 
 
 def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: str = AGAIN) -> Content:
-    """The value of the content of the JSON file with this name, as `read_json` returns it, and raises InputError."""
+    """The value of the content of the JSON file with this name, as `read_json` returns it. Raises InputError as `read_json`."""
     try:
         value = msgspec.json.decode(content)
         if is_deep(value):
@@ -118,16 +122,26 @@ def _form_problem(content: Any, form: type, reason: str) -> str:
     kinds = re.compile("`([a-z |]+)`")
     problem = kinds.sub(lambda match: " or ".join(TYPES.get(name, name) for name in match[1].split(" | ")), problem)
     keys: list[str] = []
+    reduced: list[tuple[dict[Any, Any], dict[Any, Any]]] = []  # what `_wrong_key` takes keys from, and what it was
     node = content
     for key in re.findall(r"\.([^.\[\]]+)|\[([0-9]+|\.\.\.)\]", location.strip("`").removeprefix("$")):
-        name: Any = key[0] or (int(key[1]) if key[1].isdigit() else _wrong_key(content, node, form))
+        name: Any = key[0]
+        if key[1].isdigit():
+            name = int(key[1])
+        elif not name:
+            reduced.append((node, dict(node)))
+            name = _wrong_key(content, node, form)
         keys.append(str(name))
         node = node[name]
+    for node, entries in reduced:
+        node.clear()
+        node.update(entries)
     return f"{'.'.join(keys)}: {problem}" if keys else f"it {problem}"
 
 
 def _wrong_key(content: Any, node: dict[Any, Any], form: type) -> Any:
-    """The key of `node`, a dictionary within `content`, whose value is not of the form: msgspec does not name it. Removes other keys."""
+    """The key of `node`, a dictionary within `content`, whose value is not of the form: msgspec does not name it. Removes the other
+    keys from `node`, so that a search in its value meets no other fault."""
     for key, value in list(node.items()):
         node.clear()
         node[key] = value

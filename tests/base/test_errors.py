@@ -34,6 +34,7 @@ def raising(error: Exception) -> str:
         (errno.EROFS, "Read-only file system; name another place"),
         (errno.ENOTDIR, "Not a directory; move away what stands there, or name another place"),
         (errno.EINVAL, "Invalid argument"),
+        (errno.ECONNRESET, "Connection reset by peer"),
     ],
 )
 def test_an_error_of_a_file_names_it_and_what_to_do(number: int, remedy: str) -> None:
@@ -76,6 +77,7 @@ def test_an_error_says_where_and_keeps_it_between_processes() -> None:
     error = InputError("must be 1", path=Path("a/train.tsv"), line=3, key="x.y", value=None)
     assert str(error) == "a/train.tsv:3: x.y=None: must be 1"
     assert str(InputError("must be 1", key="x")) == "x: must be 1"
+    assert str(InputError("must be 1", value=3)) == "3: must be 1"
     for other in (pickle.loads(pickle.dumps(error)), error.located(line=3)):
         assert str(other) == str(error) and (other.path, other.line, other.key) == ("a/train.tsv", 3, "x.y")
     foreign = InputError(f"unknown label {'x' * 10**6}\x1b[2J\n\udcff, expected one of a, b", key="x")

@@ -1,12 +1,13 @@
 import gzip
 import os
 import zipfile
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
 from input_errors import raises_input_error, refused
 
-from mtl.base.untrusted import inside, is_inside, is_web_address
+from mtl.base.untrusted import check_form, inside, is_inside, is_web_address
 from mtl.base.untrusted_lines import open_lines
 from mtl.base.untrusted_yaml import read_yaml
 
@@ -42,6 +43,13 @@ def test_lines_of_plain_gzipped_and_zipped_files(tmp_path: Path) -> None:
             assert list(lines) == [b"one\n", b"\n", b"two\r\n", b"last"] and lines.offset == len(content)
     with raises_input_error(file="a", line=1), open_lines(tmp_path / "a", 3) as lines:
         list(lines)
+
+
+def test_a_check_names_the_wrong_keys_and_leaves_the_content_as_it_was() -> None:
+    content = {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": "z"}, "c": {"x": "q"}}
+    before = deepcopy(content)
+    refused(check_form, "x.yaml", content, dict[str, dict[str, int]], "; mend it", file="x.yaml")
+    assert content == before and list(content["b"]) == ["x", "y"]
 
 
 @pytest.mark.parametrize(
