@@ -106,7 +106,7 @@ def is_deep(value: object, levels: int = JSON_DEPTH) -> bool:
 
 
 def check_form(path: Path | str, content: Any, form: type, remedy: str) -> None:
-    """Raise InputError, which names the key and the remedy, if the content of a file is not of this form."""
+    """Raise InputError, which names the key and the remedy, if the content of a file is not of this form; it may lose keys then."""
     try:
         msgspec.convert(content, form)
     except msgspec.ValidationError as error:
@@ -122,20 +122,11 @@ def _form_problem(content: Any, form: type, reason: str) -> str:
     kinds = re.compile("`([a-z |]+)`")
     problem = kinds.sub(lambda match: " or ".join(TYPES.get(name, name) for name in match[1].split(" | ")), problem)
     keys: list[str] = []
-    reduced: list[tuple[dict[Any, Any], dict[Any, Any]]] = []  # what `_wrong_key` takes keys from, and what it was
     node = content
     for key in re.findall(r"\.([^.\[\]]+)|\[([0-9]+|\.\.\.)\]", location.strip("`").removeprefix("$")):
-        name: Any = key[0]
-        if key[1].isdigit():
-            name = int(key[1])
-        elif not name:
-            reduced.append((node, dict(node)))
-            name = _wrong_key(content, node, form)
+        name: Any = key[0] or (int(key[1]) if key[1].isdigit() else _wrong_key(content, node, form))
         keys.append(str(name))
         node = node[name]
-    for node, entries in reduced:
-        node.clear()
-        node.update(entries)
     return f"{'.'.join(keys)}: {problem}" if keys else f"it {problem}"
 
 

@@ -50,8 +50,7 @@ def _merge_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:
 def _merge_command_line(
     merged: dict[str, Any], origins: dict[str, str], values: Mapping[str, Any], known: Collection[str]
 ) -> None:
-    """Add the values of the command line, by dotted keys, to the settings and the origins. Raises InputError for a key that is neither known, nor in
-    a file, nor a task's part of a key that has one."""
+    """Add the values of the command line, by dotted keys, to settings and origins. Raises InputError for a key that nothing declares."""
     for key, value in values.items():
         present = flatten(merged)
         if key not in known and key not in present and key.rpartition(".")[0] not in BY_TASK:

@@ -1,7 +1,6 @@
 import gzip
 import os
 import zipfile
-from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -45,11 +44,9 @@ def test_lines_of_plain_gzipped_and_zipped_files(tmp_path: Path) -> None:
         list(lines)
 
 
-def test_a_check_names_the_wrong_keys_and_leaves_the_content_as_it_was() -> None:
+def test_a_check_names_the_first_wrong_key() -> None:
     content = {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": "z"}, "c": {"x": "q"}}
-    before = deepcopy(content)
     refused(check_form, "x.yaml", content, dict[str, dict[str, int]], "; mend it", file="x.yaml")
-    assert content == before and list(content["b"]) == ["x", "y"]
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
-from mtl.benchmark_making.init_suite.answering_tasks import choose_answering_tasks
 from mtl.benchmark_making.init_suite.document import KEYS, suite_document
 from mtl.benchmark_making.init_suite.file_names import file_name
 from mtl.benchmark_making.init_suite.finding import files_of_tasks
-from mtl.benchmark_making.init_suite.guess import quoted_names
+from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.benchmark_making.init_suite.guessing import guess_task
 from mtl.benchmark_making.init_suite.summary import MOST_FILES, summary, warnings
 from mtl.data.forms import SUFFIXES
@@ -158,7 +157,7 @@ def guess_suite(
         known_keys[id] = {**keys, **{key: [keys[key]] for key in LISTS if isinstance(keys.get(key), str)}}
         _check_known(id, known_keys[id])
     guesses = [guess_task(task, data_dir, known_keys.get(task.id)) for task in content.tasks]
-    choose_answering_tasks(guesses)
+    _choose_answering_tasks(guesses)
     for guess in guesses:
         guess.keys |= source.keys if source else {}
         if source and guess.problem is not None:
@@ -170,6 +169,39 @@ def guess_suite(
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
     lines = "\n".join(summary(path, shown, language, guesses, content, address))
     return Guessed(path, document, lines, [*warnings(guesses)], problems, questions, len(problems) < len(guesses))
+
+
+def _choose_answering_tasks(guesses: Sequence[Guess]) -> None:
+    """Guess for each task without a train file which task answers it, with a question, unless the user says so. Of several that could, the one with
+    most training rows is chosen. If none could, the task gets a problem."""
+    for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
+        answering = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
+        if not answering and "answered_by" not in guess.keys:
+            lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
+            guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
+            continue
+        for key in ("kind", "labels", "range"):  # which it takes from the task that answers it, with the questions
+            guess.keys.pop(key, None)
+            guess.why.pop(key, None)
+        guess.questions = [text for text in guess.questions if not text.startswith(("labels:", "kind:"))]
+        guess.why["files"] = "no train file"
+        if "answered_by" not in guess.keys:
+            answering.sort(key=lambda task: -task.rows["train"])
+            why = "a guess: it has the same text columns, and these targets among its own"
+            guess.declare(why, answered_by=answering[0].id)
+            names = " or ".join(task.id for task in answering)
+            question = f"answered_by: no training rows; {names} has the same text columns, and all its labels"
+            guess.questions.append(question)
+
+
+def _could_answer(task: Guess, guess: Guess) -> bool:
+    """Whether a task has training rows, and the text columns, the kind of target and all labels, or the whole range, of a guess without them."""
+    if task.files["train"] is None or task.kind != guess.kind:
+        return False
+    if any(task.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
+        return False
+    (low, high), (lowest, highest) = guess.keys.get("range", (0, 0)), task.keys.get("range", (0, 0))
+    return lowest <= low and high <= highest and set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))
 
 
 def _check_declared(document: str, path: Path, known: Mapping[str, Any], problems: Mapping[str, str]) -> None:
