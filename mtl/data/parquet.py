@@ -23,8 +23,7 @@ def parquet_names(path: Path) -> list[str]:
 
 
 def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The rows of a parquet file as nested objects with these columns, in the file's order. Raises InputError for a missing column, a damaged
-    file, and one that decodes to more than DECODED_LIMIT bytes."""
+    """The rows of a parquet file, in order, as nested objects with these columns. Raises InputError for a missing column, and bad or huge files."""
     with opened_parquet(path) as file:
         names = list(_names(file.schema_arrow))
         for column in columns:

@@ -90,8 +90,7 @@ def _log_entry(task: str, hit: Near) -> dict[str, Any]:
 
 
 def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Collection[int], layout: Layout) -> None:
-    """Copy a file without the rows that begin on the lines `left_out`, of those on `lines`; all others keep their bytes. Raises InputError for a file
-    whose rows are not lines of it, or that cannot be read."""
+    """Copy a file, byte for byte, without the rows that begin on the lines `left_out` of all `lines`. Raises InputError if rows are no lines."""
     if form_of(path, layout) in ("json", "parquet") or layout.part or layout.beside or path.suffix.lower() in PACKED:
         problem = "rows can be left out of plain files with a row a line only"
         raise InputError(f"{problem}; write the rows as .jsonl", path=path)

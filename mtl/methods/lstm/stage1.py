@@ -156,8 +156,7 @@ def pretrain(
 def new_network(
     config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
 ) -> Network:
-    """The network before training, the same for the same seed; `outputs` are those of heads for one input, by task id. Raises InputError for a
-    network that cannot be trained in this machine's memory."""
+    """The network before training, which the seed fixes; `outputs`: of heads for one input, by task. Raises InputError if memory cannot hold it."""
     table = embeddings.parameters() * (TRAINED if getattr(config.embeddings, "trainable", False) else 1)
     check_size(lambda: new_encoder(config, nn.Identity(), embeddings.dim), TRAINED, table)
     torch.manual_seed(seed)
