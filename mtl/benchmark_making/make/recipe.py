@@ -81,7 +81,7 @@ class TaskRecipe:
     written: dict[str, TaskFiles]  # by task
 
     def suite(self, rows: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
-        """The content of the suite file, and its suite. `rows`: their number, by task and split. Raises InputError as `load_suite`, with the recipe's path."""
+        """The content of the suite file, and its suite. `rows`: by task and split, their number. Raises InputError, with the recipe's path."""
         tasks = {}
         for id, declared in self.keys.tasks.items():
             names = {name: f"{name}.{self.written[id].format}" if name in rows[id] else None for name in SPLITS}
