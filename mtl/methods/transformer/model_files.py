@@ -31,8 +31,7 @@ class Index(TypedDict):
 
 
 def check_folder(folder: Path, rules_known: Callable[[Mapping[str, Any]], bool] = lambda content: False) -> None:
-    """Raise InputError for a folder with a file that is none, a link that leads out of a Hub's cache, absurd sizes, or rules that make
-    texts far longer, unless the content of `tokenizer.json` is known."""
+    """Raise InputError for a folder with links out of a Hub's cache, absurd sizes, or rules that make texts far longer, unless they are known."""
     for path in folder.iterdir():
         if path.is_symlink() and path.resolve().parent.name != "blobs":
             raise InputError("is a link; a transformer's folder holds only files: put the file itself there", path=path)

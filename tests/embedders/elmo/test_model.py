@@ -15,7 +15,8 @@ from input_errors import refused
 from mutations import damaged
 
 from mtl.base.errors import InputError
-from mtl.embedders.elmo.model import ELMo, character_ids
+from mtl.embedders.elmo import ELMo
+from mtl.embedders.elmo.model import character_ids
 from mtl.embedders.elmo.network import BiLM, ProjectedLSTM
 from mtl.embedders.elmo.options import read_options
 from mtl.embedders.elmo.weights import read_weights, to_file
