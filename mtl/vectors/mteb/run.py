@@ -95,7 +95,7 @@ def import_mteb(folder: Path) -> None:
 def cluster_encoding(
     encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
 ) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray, and for another encoder there."""
+    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; the encoding, if theirs differs."""
     if (engine := ENGINES.get("ray")) is None:
         raise InputError("needs the engine ray, which is not installed", key="workers")
     is_gpu = device_of(str(settings.get("device", "cpu")), "device").type == "cuda"
