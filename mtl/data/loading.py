@@ -48,7 +48,7 @@ def load_dataset(
 
 
 def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
-    """The distinct texts of the training rows of these tasks, or of all that have their files, without held-out rows. Raises InputError if none."""
+    """The distinct texts of the training rows of these tasks, or of all with files, without held-out rows. Raises InputError as `load_dataset`."""
     if tasks is None:
         tasks = present_tasks(suite, data_dir)
     dataset = load_dataset(suite, tasks or list(suite.tasks.values()), data_dir, held_out)

@@ -146,7 +146,7 @@ class Task:
     # Only the method `word_vectors` supports such a task
     candidates: list[str] | None = None  # of kind choice: the candidates' columns, or one of lists, as in `options[]`
     indices: list[str] | None = None  # of kind choice: what stands in the target column for the first candidate, the
-    # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 … Of kind token_labels and multi_label: what stands for each label
+    # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 … Of token_labels and multi_label: for each label; default: itself
     spans: dict[str, list[str]] | None = None  # spans of a text: for each text column, the columns of its spans. A span
     # in two columns is `start1 + end1`, or, with its words and their place, `place[words from 0] + words` or `place[characters from 0] + words`
     header: list[str] | None = None  # the columns of files without a header line, as in

@@ -52,7 +52,7 @@ def _begun(job: Job, folder: Path) -> list[str]:
 
 
 def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:
-    """Expected seconds of the seeds that are not done, by run and seed: the median of the run's finished seeds. A seed with a shared stage 1 takes less."""
+    """Expected seconds of seeds that are not done, by run and seed: the median of the run's finished seeds. A shared stage 1 takes less."""
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
         times = []
