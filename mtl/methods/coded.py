@@ -31,7 +31,7 @@ from mtl.training.stage import Stage, fit
 
 @dataclass(frozen=True)
 class Coded:
-    """A dataset with its targets as codes (`mtl.tasks.target_kind`)."""
+    """A dataset with its targets as the codes that heads are trained on (`mtl.tasks.target_kind`)."""
 
     dataset: Dataset
     overlap: bool = False  # whether the rows of pairs have their overlap
@@ -76,8 +76,7 @@ class Coded:
         """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so."""
         for task in self.dataset.trained_tasks:
             if task.id in network.kinds:
-                codes = self.splits[task.id]["train"].targets
-                kind = with_weights(network.kinds[task.id], task, codes, loss)
+                kind = with_weights(network.kinds[task.id], self.splits[task.id]["train"].targets, loss)
                 network.kinds[task.id] = kind.separated() if loss.choice == "pairs" else kind
 
     def dev(self, task: Task) -> Split:
@@ -95,7 +94,7 @@ class Coded:
 
 
 def _learnable(head: HeadTargets, train: Split) -> Split:
-    """The training rows without those that `HeadTargets.unlearnable` names, with a warning. Raises InputError if they are all."""
+    """The training rows without those that `HeadTargets.unlearnable` names. Logs a warning for these, and raises InputError if no other is left."""
     if train.steps is None:
         return train
     units_read = (train.steps != PAST).sum(axis=1)
@@ -109,60 +108,58 @@ def _learnable(head: HeadTargets, train: Split) -> Split:
     return train.take(np.flatnonzero(~lost))
 
 
-def with_weights(head: HeadTargets, task: Task, codes: np.ndarray, loss: LossConfig) -> HeadTargets:
-    """The same with a loss that weights labels by these codes of training rows, if the task is scored by single ones and `loss` says so."""
-    weighted = loss.class_weights and metric_named(task.metric).threshold
-    return head.balanced(codes, loss.class_weights) if weighted else head
+def with_weights(head: HeadTargets, codes: np.ndarray, loss: LossConfig) -> HeadTargets:
+    """The head's targets with a loss that weights labels by how often these codes of training rows have them. They are returned as they are unless
+    `loss` asks for weights and the task is scored by single labels."""
+    is_weighted = loss.class_weights and metric_named(head.task.metric).threshold
+    return head.balanced(codes, loss.class_weights) if is_weighted else head
 
 
-def fit_tasks(
-    config: Config,
-    data: Coded,
-    network: TaskNetwork,
-    task_input: TaskInput,
-    rows: Mapping[str, Split],
-    optimization: Optimization,
-    *,
-    section: str,
-    epoch_steps: int,
-    total_steps: int,
-    seed: int,
-    dev_batch_size: int | None = None,
-    sampling: float = 1.0,
-    pool: int = POOL,
-    parts: int = 1,
-    pin_memory: bool = True,
-    **stage: Any,
-) -> None:
-    """Train a network on rows of its tasks, each batch on those of one task.
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """What `fit_tasks` trains a network on, and how."""
 
-    Args:
-        rows: those to train on, by task id.
-        section: of the configuration, with the batch size, the patience and the clipping of gradients.
-        epoch_steps: the steps between two validations.
-        dev_batch_size: model inputs in a batch of validation; None: as in training.
-        sampling, pool, parts: see `mtl.training.batches.Schedule` and `MultitaskModule`.
-        pin_memory: whether batches for a GPU are copied from page-locked memory; they must not lie on the GPU already.
-        stage: the fields of a `Stage` that do not follow from the other arguments."""
-    settings, epochs = getattr(config, section), math.ceil(total_steps / epoch_steps)
-    tasks = [task for task in data.dataset.trained_tasks if task.id in rows]
+    input: TaskInput
+    rows: Mapping[str, Split]  # to train on, by task id
+    optimization: Optimization
+    section: str  # of the configuration: with the batch size, the patience and the clipping of gradients
+    epoch_steps: int  # between two validations
+    total_steps: int
+    seed: int
+    sampling: float = 1.0  # see `Schedule`
+    pool: int = POOL  # see `Schedule`
+    parts: int = 1  # see `MultitaskModule`
+    dev_batch_size: int | None = None  # model inputs in a batch of validation; None: as in training
+    pin_memory: bool = (
+        True  # whether batches for a GPU are copied from page-locked memory: they must not lie on the GPU
+    )
+
+
+def fit_tasks(config: Config, data: Coded, network: TaskNetwork, training: Training, **stage: Any) -> None:
+    """Train a network on rows of its tasks, each batch on those of one task. `stage`: the fields of a `Stage` that nothing else says."""
+    settings, task_input, rows = getattr(config, training.section), training.input, training.rows
+    total_steps, epoch_steps, seed = training.total_steps, training.epoch_steps, training.seed
     data.set_loss(network, config.loss)
     sizes = {id: batch_rows(split, settings.batch_size) for id, split in rows.items()}
-    schedule = Schedule(task_input.row_lengths(rows), sizes, total_steps, seed, sampling, pool)
+    lengths = task_input.row_lengths(rows)
+    schedule = Schedule(lengths, sizes, total_steps, seed, training.sampling, training.pool)
+    tasks = [task for task in data.dataset.trained_tasks if task.id in rows]
     dev = {task.id: data.dev(task) for task in tasks}
-    pinned = pin_memory and device_of(config.trainer.accelerator).type == "cuda"
-    batches, dev_batches = task_input.batches(rows), task_input.batches(dev)
+    dev_order = task_input.ordered(dev, training.dev_batch_size or settings.batch_size)
+    scores = {task.id: data.dev_score(task) for task in tasks}
+    pinned = training.pin_memory and device_of(config.trainer.accelerator).type == "cuda"
+    batches, epochs = task_input.batches(rows), math.ceil(total_steps / epoch_steps)
     fit(
-        MultitaskModule(network, {task.id: data.dev_score(task) for task in tasks}, optimization, parts),
+        MultitaskModule(network, scores, training.optimization, training.parts),
         Stage(
-            section=section,
+            section=training.section,
             seed=seed,
             epochs=epochs,
             total_steps=total_steps,
             patience=settings.patience or epochs,
             gradient_clip=settings.gradient_clip,
             train=lambda epoch: batches.loader(schedule.steps(epoch * epoch_steps, (epoch + 1) * epoch_steps), pinned),
-            dev=dev_batches.loader(task_input.ordered(dev, dev_batch_size or settings.batch_size), pinned),
+            dev=task_input.batches(dev).loader(dev_order, pinned),
             scale=data.scale,
             settings=flatten_config(config),
             **stage,

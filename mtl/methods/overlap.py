@@ -38,14 +38,20 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     first, second = inverse.reshape(pairs.shape).T
     vectors = (_vectors(lower, length) for length in (None, *CHARACTERS))
     cosines = [np.asarray(matrix[first].multiply(matrix[second]).sum(axis=1)).ravel() for matrix in vectors]
-    words = [frozenset(_words(text)) for text in lower]
+    return np.column_stack([*cosines, *_shares(lower, first, second)]).astype(np.float32)
+
+
+def _shares(texts: Sequence[str], first: np.ndarray, second: np.ndarray) -> list[np.ndarray]:
+    """The last three FEATURES of pairs, each (pairs,). `first` and `second` are the indices of their texts, int64 (pairs,)."""
+    words = [frozenset(_words(text)) for text in texts]
     shared = np.array([len(words[left] & words[right]) for left, right in zip(first, second, strict=True)])
-    counts = np.array(list(map(len, words)))
-    fewer = np.minimum(counts[first], counts[second])
-    lengths = np.array(list(map(len, lower)))
-    shorter, longer = np.minimum(lengths[first], lengths[second]), np.maximum(lengths[first], lengths[second])
-    shares = [_ratio(shared, counts[first] + counts[second] - shared), _ratio(shared, fewer), _ratio(shorter, longer)]
-    return np.column_stack([*cosines, *shares]).astype(np.float32)
+    words_first, words_second = (np.array(list(map(len, words)))[side] for side in (first, second))
+    length_first, length_second = (np.array(list(map(len, texts)))[side] for side in (first, second))
+    return [
+        _ratio(shared, words_first + words_second - shared),
+        _ratio(shared, np.minimum(words_first, words_second)),
+        _ratio(np.minimum(length_first, length_second), np.maximum(length_first, length_second)),
+    ]
 
 
 def _vectors(texts: Sequence[str], length: int | None) -> Any:

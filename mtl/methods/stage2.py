@@ -1,6 +1,7 @@
 """Stage 2: train each task's head, on the frozen encoder or together with it; the task's metric selects the weights (KLEJ, section 4.1).
-The decision thresholds of a task that is scored by F1 of single labels (`finetune.threshold`) become part of the head: they are added to the biases
-of the labels' outputs, so that whatever reads the weights decides the same."""
+
+A task that is scored by F1 of single labels may have decision thresholds (`finetune.threshold`). They are added to the biases of the labels' outputs,
+so that whatever reads the weights decides the same."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from mtl.base.events import Detail
 from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import Config
 from mtl.data.dataset import last_texts
-from mtl.methods.coded import Coded, fit_tasks
+from mtl.methods.coded import Coded, Training, fit_tasks
 from mtl.methods.heads import new_heads
 from mtl.methods.method import Predictions
 from mtl.methods.networks import TaskInput
@@ -41,7 +42,7 @@ class Finetuning:
 
     def train(self, heads: Heads) -> Network:
         """The task's network with its best weights, trained from its head in `heads`, which changes, or loaded if this stage has finished. The
-        weights of stage 1 are the first candidate for the best ones, so the score on dev after stage 2 is never lower than before."""
+        weights of stage 1 are the first candidate, so the score on the rows that choose (`Coded.dev`) is never lower than before."""
         task_heads = new_heads(self.config, [self.task], heads.outputs, heads.dim)
         task_heads.layers[0] = heads[self.task.id]
         network = Network([self.task], task_heads, self.input.encoder)
@@ -73,36 +74,41 @@ class Finetuning:
         with torch.no_grad():
             for number, shift in shifts.items():
                 network.heads[self.task.id].last.bias[number] += shift
-        # The checkpoint records the shifts: so they are saved together with the biases that they changed.
+        self._record_shifts(network, list(shifts.values()))
+        show(Detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}"))
+
+    def _record_shifts(self, network: Network, shifts: list[float]) -> None:
+        """Write the shifts to the checkpoint, in one write with the biases that they changed."""
         path, weights = self.folder / WEIGHTS["best"], network.state_dict()
         content = read_checkpoint(path, Checkpoint)
         content["state_dict"] = {name: weights[name] for name in weights if name in content["state_dict"]}
-        values = list(shifts.values())
-        content["threshold_shift"] = values if len(values) > 1 else values[0]
+        content["threshold_shift"] = shifts if len(shifts) > 1 else shifts[0]
         write_checkpoint(path, content)
-        show(Detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}"))
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune
         rows = self.data.train(self.task, self.config.loss, self.seed)
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.max_epochs
-        fit_tasks(
-            self.config,
-            self.data,
-            network,
-            self.input,
-            {self.task.id: rows},
-            falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
+        training = Training(
+            input=self.input,
+            rows={self.task.id: rows},
+            optimization=falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
             section="finetune",
             epoch_steps=steps,
             total_steps=total_steps,
             seed=self.seed,
             pin_memory=False,  # outputs of the encoder may lie on the GPU
+        )
+        fit_tasks(
+            self.config,
+            self.data,
+            network,
+            training,
             title=f"seed {self.seed} · stage 2 · {self.task.id}",
             folder=self.folder,
             resumable=self.input.vectors is None,  # the training of a head on vectors takes seconds
             trained_only=True,
-            validate_first=True,  # so that no task ends with a lower score than after stage 1
+            validate_first=True,  # so that the weights of stage 1 are a candidate
             start=self.start,
         )

@@ -1,9 +1,9 @@
 """The linear models whose outputs heads add to their own (`head.linear`): logistic regression, for numbers ridge regression, on the TF-IDF features
 of the floors.
 
-The sum is a product of experts (Hinton 2002): the LSTM learns what n-grams do not tell. So that it learns this from errors as they are on new rows,
-what a training row gets is from a model that was not trained on it (out of fold, as in stacking: Wolpert 1992); the n-grams and their weights are
-those of all training texts. All other rows get the outputs of a model that was trained on all training rows."""
+The sum is a product of experts (Hinton 2002): the LSTM learns what n-grams do not tell. It should learn this from errors as they are on new rows. So
+a training row gets the outputs of a model that was not trained on it (out of fold, as in stacking: Wolpert 1992). All other rows get the outputs of a
+model that was trained on all training rows. N-grams and their weights are always those of all training texts."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ from mtl.base.progress import Progress
 from mtl.base.settings.schema import Config, FloorConfig
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
-from mtl.data.dataset import Dataset
+from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
 from mtl.methods.floors.inputs import documents_of
@@ -78,28 +78,29 @@ def basis(floor: FloorConfig) -> str:
 
 
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
-    """The linear models of all tasks whose training rows can teach one; from the cache if they are there. Tasks on words have none: their answers are
-    too many. Nor has a task whose targets have several values, whose training rows have one target alone, or no n-gram in two texts. The texts are
-    those of the dataset, without boundary words."""
-    parts: list[LinearModels] = []
+    """The linear models of all tasks that may have one and whose training rows can teach it; from the cache if they are there. `texts` are those of
+    the dataset, without boundary words."""
+    models: dict[str, TaskModel] = {}
+    outputs: dict[str, Mapping[str, np.ndarray]] = {}
+    seconds = 0.0
     done, tasks = 0, [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
     with Progress("linear models", sum(map(fit_count, tasks)), "fits") as bar:
         for task in tasks:
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
-            part = _read(path, config, task)
-            if part is None and (part := _train(config, dataset, task, texts, bar)) is not None:
-                _write(path, task, part)
-            if part is not None:
-                parts.append(part)
+            trained = _read(path, config, task)
+            if trained is None and (trained := _train(config, dataset, task, texts, bar)) is not None:
+                _write(path, task, trained)
+            if trained is not None:
+                models |= trained.models
+                outputs |= trained.outputs
+                seconds += trained.seconds
             done += fit_count(task)
             bar.reach(done)
-    models = {id: model for part in parts for id, model in part.models.items()}
-    outputs = {id: splits for part in parts for id, splits in part.outputs.items()}
-    return LinearModels(models, outputs, sum((part.seconds for part in parts), 0.0))
+    return LinearModels(models, outputs, seconds)
 
 
 def _has_linear(task: Task, answers: Answers) -> bool:
-    """Whether the task's head may be added to a linear model."""
+    """Whether the task may have a linear model: not a task on words, whose answers are too many, nor one with several codes for each target."""
     return task.id not in answers and not target_kind(task).has_several_codes
 
 
@@ -126,7 +127,7 @@ def _read(path: Path, config: Config, task: Task) -> LinearModels | None:
 
 
 def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress) -> LinearModels | None:
-    """A task's model; None if its training rows teach a linear model nothing."""
+    """A task's model; None if no n-gram occurs in enough of its training texts, or its training rows have one target alone."""
     start = monotonic()
     train, kind = dataset.splits[task.id]["train"], target_kind(task)
     features = TaskFeatures(METHOD, config.floor, task)
@@ -140,19 +141,23 @@ def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, 
     if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
         logger.info("%s has no linear model: all its training rows have one target", task.id)
         return None
-    head = with_weights(kind.head, task, train.targets, config.loss)
+    head = with_weights(kind.head, train.targets, config.loss)
     fitting = Fitting(task, head, train, matrix, targets)
-    unseen, penalty = fitting.out_of_fold(bar)
+    train_outputs, penalty = fitting.out_of_fold(bar)
     estimator = fitting.fit(penalty, np.arange(len(targets)))
     bar.advance(1)
-    outputs: dict[str, dict[str, np.ndarray]] = {}
-    for answered in dataset.answered(task):
-        outputs[answered.id] = {}
-        for name, split in dataset.splits[answered.id].items():
-            if name != "train":
-                inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
-                outputs[answered.id][name] = kind.estimator_outputs(estimator, inputs, head, [])
-    outputs[task.id]["train"] = unseen
+
+    def outputs_for(split: Split) -> np.ndarray:
+        inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
+        return kind.estimator_outputs(estimator, inputs, head, [])
+
+    outputs = {
+        answered.id: {
+            name: outputs_for(split) for name, split in dataset.splits[answered.id].items() if name != "train"
+        }
+        for answered in dataset.answered(task)
+    }
+    outputs[task.id]["train"] = train_outputs
     return LinearModels({task.id: TaskModel(estimator, features)}, outputs, monotonic() - start)
 
 

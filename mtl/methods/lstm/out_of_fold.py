@@ -50,26 +50,29 @@ class Fitting:
         return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
 
     def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, Mapping[str, float]]:
-        """For each training row, the outputs of a model that was trained on the other folds (`row_folds`), float32 (inputs, outputs), all 0 if these
-        have one target alone; and the penalty, which has the smallest loss on the first fold: dev chooses nothing here."""
+        """The outputs for the training rows, float32 (inputs, outputs), and the penalty that estimators were fitted with.
+
+        The outputs for a fold (`row_folds`) are those of an estimator that was fitted to the other folds; 0 if these have one target alone. The
+        penalty has the smallest loss on the first fold: dev chooses nothing here."""
         folds = row_folds(self.task, self.train)
         input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
-        kind = target_kind(self.task)
-        penalties = PENALTIES[kind.estimator]
+        is_regressor = target_kind(self.task).estimator == "regressor"
+        penalties = PENALTIES[target_kind(self.task).estimator]
         result = np.zeros((len(input_folds), self.head.outputs([])), dtype=np.float32)
         penalty = penalties[0]
         for fold in range(FOLDS):
             tried = penalties if fold == 0 else [penalty]
             inputs, rest = np.flatnonzero(input_folds == fold), np.flatnonzero(input_folds != fold)
-            learnable = kind.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
-            if len(inputs) and len(rest) and learnable:
-                estimators = [self.fit(settings, rest) for settings in tried]
-                matrix = self.matrix[inputs]
-                outputs = [kind.estimator_outputs(estimator, matrix, self.head, []) for estimator in estimators]
+            if len(inputs) and len(rest) and (is_regressor or len(np.unique(self.targets[rest])) > 1):
+                outputs = [self._outputs(self.fit(settings, rest), inputs) for settings in tried]
                 best = int(np.argmin([self._loss(values, np.flatnonzero(folds == fold)) for values in outputs]))
                 result[inputs], penalty = outputs[best], tried[best]
             bar.advance(len(tried))
         return result, penalty
+
+    def _outputs(self, estimator: Any, inputs: np.ndarray) -> np.ndarray:
+        """An estimator's outputs for the inputs with these numbers, float32 (inputs, outputs)."""
+        return target_kind(self.task).estimator_outputs(estimator, self.matrix[inputs], self.head, [])
 
     def _loss(self, outputs: np.ndarray, rows: np.ndarray) -> float:
         """The loss of outputs for the inputs of the rows with these numbers."""
@@ -79,9 +82,10 @@ class Fitting:
 
 
 def row_folds(task: Task, train: Split) -> np.ndarray:
-    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together. These are the rows of
-    one of the suite's groups, and those that share a text, on either side of a pair. If this joins more rows than half a fold has, through one text
-    or a chain of them, only rows with the same first text stay together: a text in so many rows is known to a model on new rows, too."""
+    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together.
+
+    Rows of one of the suite's groups belong together, and rows that share a text, on either side of a pair. If one text, or a chain of them, joins
+    more rows than half a fold has, only a shared first text counts: a text in so many rows is known to a model on new rows, too."""
     by_any_text, by_first_text = (_joined_rows(train, sides) for sides in (train.texts.shape[1], 1))
     most = max(len(train) / (2 * FOLDS), np.bincount(by_first_text).max(initial=0))
     sets = by_any_text if np.bincount(by_any_text).max(initial=0) <= most else by_first_text
@@ -90,8 +94,8 @@ def row_folds(task: Task, train: Split) -> np.ndarray:
 
 
 def _joined_rows(train: Split, sides: int) -> np.ndarray:
-    """The number of each row's set of rows that share a group or one of the first `sides` texts of an input, in order of the sets' first texts:
-    int64 (rows,). The sets are the connected parts of a graph of rows, texts and groups."""
+    """The number of each row's set, int64 (rows,), in order of the sets' first texts. Rows that share a group, or one of the first `sides` texts of
+    an input, are in one set: the sets are the connected parts of a graph of rows, texts and groups."""
     rows, texts = len(train), train.texts[:, :sides]
     row_of_input = np.arange(rows) if train.sizes is None else np.repeat(np.arange(rows), train.sizes)
     # The two ends of each edge: from a row to a text of its inputs, or to its group. Numbers of texts follow those of rows, and then come groups.

@@ -26,7 +26,7 @@ from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.embedders.interface import Embeddings
-from mtl.methods.coded import Coded, fit_tasks
+from mtl.methods.coded import Coded, Training, fit_tasks
 from mtl.methods.heads import check_size, new_heads
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_encoder
@@ -133,22 +133,17 @@ def pretrain(
             load_finished(network, folder)
             return network
         settings = config.pretrain
-        fit_tasks(
-            config,
-            data,
-            network,
-            TaskInput(texts),
-            {task.id: data.train(task, config.loss, seed) for task in data.dataset.trained_tasks},
-            falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps),
+        training = Training(
+            input=TaskInput(texts),
+            rows={task.id: data.train(task, config.loss, seed) for task in data.dataset.trained_tasks},
+            optimization=falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps),
             section="pretrain",
             epoch_steps=min(settings.validate_every, settings.max_steps),
             total_steps=settings.max_steps,
             seed=seed,
             sampling=settings.sampling,
-            title=title,
-            folder=folder,
-            facts={"key": shared.key},
         )
+        fit_tasks(config, data, network, training, title=title, folder=folder, facts={"key": shared.key})
         shared.record(folder)
     return network
 

@@ -2,7 +2,7 @@
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -57,17 +57,27 @@ class TwoStages(Method):
         self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:
             self.fingerprints["linear"] = basis(config.floor)
-        self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
-        self.facts["precision"] = training_precision(config.trainer)
-        self.facts["hidden_size"] = config.encoder.hidden_size
-        with_threshold = [task.id for task in self.dataset.trained_tasks if metric_named(task.metric).threshold]
-        if with_threshold and config.finetune.threshold != "argmax":
-            rows = "resamples of dev" if config.finetune.threshold == "bagged" else "dev"
-            self.facts["notes"] = [f"The decision threshold was chosen on {rows}: {', '.join(with_threshold)}."]
+        self.facts |= {
+            "embeddings_coverage": self.embeddings.coverage.as_dict(),
+            "precision": training_precision(config.trainer),
+            "hidden_size": config.encoder.hidden_size,
+        }
+        if notes := self._threshold_notes():
+            self.facts["notes"] = notes
         # Beside the run's own folder, where other runs of the suite are.
         self._stage1_records = request.folder.absolute().parent / ".stage1"
-        self._network: Network | None = None  # the last seed's
+        # Of the seed that `predictions` trained last:
+        self._network: Network | None = None
         self._encoding_seconds = 0.0
+
+    def _threshold_notes(self) -> list[str]:
+        """A sentence that names the tasks whose decision thresholds were chosen, if there are any."""
+        method = self.config.finetune.threshold
+        tasks = [task.id for task in self.dataset.trained_tasks if metric_named(task.metric).threshold]
+        if method == "argmax" or not tasks:
+            return []
+        rows = "resamples of dev" if method == "bagged" else "dev"
+        return [f"The decision threshold was chosen on {rows}: {', '.join(tasks)}."]
 
     @cached_property
     def sequences(self) -> Sequences:
@@ -76,7 +86,7 @@ class TwoStages(Method):
 
     @cached_property
     def linear(self) -> LinearModels | None:
-        """The linear models that heads add their outputs to, if they do."""
+        """The linear models to whose outputs heads add theirs (`head.linear`); None without them."""
         if not self.config.head.linear:
             return None
         return train_linear(self.config, self.plain_dataset, self.plain_texts, self.suite.language)
@@ -93,31 +103,32 @@ class TwoStages(Method):
         _ = self.sequences, self.linear
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        config, dataset = self.config, self.dataset
         if self.linear is not None:
             self.linear.write(folder)
         shared = SharedStage1(self._stage1_records, self.shared(seed))
-        network = pretrain(config, self.data, self.sequences, self.embeddings, seed, pretrain_folder(folder), shared)
-        encoder, heads = network.encoder, network.heads
-        assert encoder is not None
+        stage1_folder = pretrain_folder(folder)
+        network = pretrain(self.config, self.data, self.sequences, self.embeddings, seed, stage1_folder, shared)
         # Lightning's objects of earlier stages refer to each other. They hold optimizer states and the last seed's token outputs.
         gc.collect()
-        start = time.monotonic()
-        encoded = None
-        if not config.finetune.train_encoder:
-            with mixed_precision(config.trainer, device_of(config.trainer.accelerator)):
-                encoded = encode_once(config, dataset, self.sequences, network, seed, folder)
-        self._encoding_seconds = time.monotonic() - start
-        for task in dataset.trained_tasks:
-            if encoded is None:  # each task trains its own copy of the encoder
-                task_input = TaskInput(self.sequences, encoder=encoder.for_task())
-            else:
-                task_input = encoded.input_for(heads, task)
-            stage = Finetuning(config, self.data, task, task_input, seed, finetune_folder(folder, task.id))
-            trained = stage.train(heads)
+        input_for = self._stage2_inputs(network, seed, folder)
+        for task in self.dataset.trained_tasks:
+            stage = Finetuning(self.config, self.data, task, input_for(task), seed, finetune_folder(folder, task.id))
+            trained = stage.train(network.heads)
             for answered in self.dataset.answered(task):
                 yield answered, stage.predict(trained, answered)
         self._network = network
+
+    def _stage2_inputs(self, network: Network, seed: int, folder: Path) -> Callable[[Task], TaskInput]:
+        """What makes the input of a task's head in stage 2. A frozen encoder computes its outputs for all tasks now."""
+        config, encoder, start = self.config, network.encoder, time.monotonic()
+        assert encoder is not None
+        if config.finetune.train_encoder:
+            self._encoding_seconds = 0.0
+            return lambda task: TaskInput(self.sequences, encoder=encoder.for_task())  # each task trains its own copy
+        with mixed_precision(config.trainer, device_of(config.trainer.accelerator)):
+            encoded = encode_once(config, self.dataset, self.sequences, network, seed, folder)
+        self._encoding_seconds = time.monotonic() - start
+        return lambda task: encoded.input_for(network.heads, task)
 
     def shared(self, seed: int) -> str:
         """The key of stage 1."""
@@ -130,14 +141,16 @@ class TwoStages(Method):
         config, language, answers = self.config, self.suite.language, self.dataset.answers
         network, embeddings, sequences = self._network, self.embeddings, self.embeddings.uncached_sequences
         assert network is not None and network.encoder is not None
-        encoder, floor, seconds = network.encoder, None, self._encoding_seconds
+        encoder, linear, seconds = network.encoder, None, self._encoding_seconds
         others = sum(weight.numel() for weight in [*encoder.lstm.parameters(), *network.heads.parameters()])
         if self.linear is not None:
             others += self.linear.parameters
             seconds += self.linear.seconds
-            floor = TrainedFloor(config, language, self.linear.models)
+            linear = TrainedFloor(config, language, self.linear.models)
         embeddings.to(torch.device("cpu"))
-        trained = TrainedLstm(config, language, folder, encoder.to("cpu"), sequences, embeddings, answers, linear=floor)
+        trained = TrainedLstm(
+            config, language, folder, encoder.to("cpu"), sequences, embeddings, answers, linear=linear
+        )
         cost = networks_cost(folder, self.dataset, trained.predict, embeddings.parameters(), others, seconds)
         embeddings.to(device_of(config.trainer.accelerator))
         return cost

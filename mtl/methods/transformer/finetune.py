@@ -14,7 +14,7 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space
 from mtl.base.log import logger
-from mtl.methods.coded import Coded, fit_tasks
+from mtl.methods.coded import Coded, Training, fit_tasks
 from mtl.methods.costs import networks_cost
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.networks import TaskInput
@@ -118,24 +118,20 @@ class FineTuned(Method):
         rows = self.data.train(task, config.loss, seed)
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.epochs
-        fit_tasks(
-            config,
-            self.data,
-            network,
-            self.input,
-            {task.id: rows},
-            fine_tuning(settings, total_steps),
+        training = Training(
+            input=self.input,
+            rows={task.id: rows},
+            optimization=fine_tuning(settings, total_steps),
             section="transformer",
-            dev_batch_size=settings.rows_at_once,
             epoch_steps=steps,
             total_steps=total_steps,
             seed=seed,
             pool=pool_size(steps),
             parts=settings.accumulate,
-            title=f"seed {seed} · {task.id}",
-            folder=folder,
-            checkpoint=settings.checkpoint,
+            dev_batch_size=settings.rows_at_once,
         )
+        title = f"seed {seed} · {task.id}"
+        fit_tasks(config, self.data, network, training, title=title, folder=folder, checkpoint=settings.checkpoint)
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one body and all heads."""

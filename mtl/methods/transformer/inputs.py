@@ -18,12 +18,15 @@ CHUNK = 1000  # inputs that the tokenizer gets at once
 MOST_FURTHER = 0.5  # the share of an input that further texts may take; longer ones are cut
 
 Parts = tuple[str, ...]  # the texts of one model input
+Tokens = tuple[list[int], list[int]]  # ids, and for each the text that it belongs to: 0, or 1 for a second one
 
 
 class InputReader:
-    """Turns texts into token ids with a transformer's tokenizer. One or two texts are read as the tokenizer reads a text or a pair; where they are
-    too long, the longer one is cut at its end. Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's
-    protocol). They are not cut: they are short, marked words."""
+    """Turns texts into token ids with a transformer's tokenizer.
+
+    The first text, or the first two as a pair, are the head of an input. Where a head is too long, its longer text is cut at its end. Further texts
+    are the tail, each after the tokenizer's separator, as parts of the second text (Superlim's protocol). They are marked words, and only very long
+    ones are cut (MOST_FURTHER)."""
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
         """The largest length of an input is in tokens (`longest_input`)."""
@@ -61,37 +64,30 @@ class InputReader:
 
     def _read(self, inputs: Sequence[Parts]) -> list[np.ndarray]:
         """The tokens of each input, int32 (tokens, 2)."""
-        for parts in {len(parts) for parts in inputs}:
-            self._check_length(min(parts, 2), max(0, parts - 2))
+        for count in {len(parts) for parts in inputs}:
+            self._check_length(count)
         tails = [self._tail(parts) for parts in inputs]
-        heads: dict[int, tuple[list[int], list[int]]] = {}
+        heads: dict[int, Tokens] = {}
         for sides in (1, 2):  # the tokenizer reads texts and pairs in separate calls
-            numbers = [number for number, parts in enumerate(inputs) if min(len(parts), 2) == sides]
+            numbers = [number for number, parts in enumerate(inputs) if len(parts[:2]) == sides]
             if numbers:
                 texts = [tuple(map(encodable, inputs[number][:2])) for number in numbers]
                 rooms = [self.length - len(tails[number]) for number in numbers]
                 heads.update(zip(numbers, self._heads(texts, rooms), strict=True))
-        rows = []
-        for number, tail in enumerate(tails):
-            ids, types = heads[number]
-            if tail and ids[-1] == tail[0]:  # the pair ends with a separator already
-                tail = [*tail[1:], tail[0]]
-            ids, types = [*ids, *tail], [*types, *[max(types, default=0)] * len(tail)]
-            # A tokenizer that adds no marks gives an empty text no token at all.
-            with tokenizing(self.name):  # a damaged one may give numbers that are too large
-                rows.append(np.array([ids or [self.padding], types or [0]], dtype=np.int32).T)
-        return rows
+        with tokenizing(self.name):  # a damaged one may give numbers that are too large
+            return [self._joined(heads[number], tail) for number, tail in enumerate(tails)]
 
-    def _check_length(self, sides: int, further: int) -> None:
-        """Raise InputError if so many texts and further texts have no token each, beside the marks of the tokenizer."""
-        shortest = self._shortest[sides] + 2 * further
+    def _check_length(self, count: int) -> None:
+        """Raise InputError if `max_length` leaves no token for each of so many texts, beside the marks of the tokenizer."""
+        further = max(0, count - 2)
+        shortest = self._shortest[count - further] + 2 * further
         if self.length < shortest:
-            inputs = f"inputs of {sides + further} texts with the marks of {self.name}"
+            inputs = f"inputs of {count} texts with the marks of {self.name}"
             message = f"is too short for {inputs}; set max_length={shortest} or more"
             raise InputError(message, key="max_length", value=self.length)
 
-    def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-        """Ids and types of texts or pairs, each cut to its room in tokens."""
+    def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[Tokens]:
+        """The tokens of texts or pairs, each cut to its room in tokens."""
         # One token more than there is room for shows which ones are too long.
         heads = self._tokenize(texts, max(rooms) + 1)
         for number, room in enumerate(rooms):
@@ -100,8 +96,17 @@ class InputReader:
                 heads[number] = self._tokenize([texts[number]], room)[0]
         return heads
 
-    def _tokenize(self, texts: Sequence[Parts], length: int) -> list[tuple[list[int], list[int]]]:
-        """Ids and types of texts or pairs, cut to so many tokens, the longer text of a pair first."""
+    def _joined(self, head: Tokens, tail: Sequence[int]) -> np.ndarray:
+        """The tokens of an input, int32 (tokens, 2): its head, then its tail as a part of the last text."""
+        ids, types = head
+        if tail and ids[-1:] == tail[:1]:  # the head ends with a separator already: it goes behind the tail
+            tail = [*tail[1:], tail[0]]
+        ids, types = [*ids, *tail], [*types, *[max(types, default=0)] * len(tail)]
+        # A tokenizer that adds no marks gives an empty text no token at all.
+        return np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
+
+    def _tokenize(self, texts: Sequence[Parts], length: int) -> list[Tokens]:
+        """The tokens of texts or pairs, cut to so many; of a pair, the longer text is cut."""
         columns = [list(column) for column in zip(*texts, strict=True)]
         with tokenizing(self.name):
             encoded: Any = self.tokenizer(
@@ -114,7 +119,7 @@ class InputReader:
         return list(zip(encoded["input_ids"], encoded["token_type_ids"], strict=True))
 
     def _tail(self, parts: Parts) -> list[int]:
-        """The tokens of further texts, each after a separator. Raises InputError if the tokenizer has none."""
+        """The ids of further texts, each after a separator. Raises InputError if the tokenizer has none."""
         further = parts[2:]
         if not further:
             return []

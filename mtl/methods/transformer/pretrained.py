@@ -21,11 +21,11 @@ NO_LIMIT = 10**9  # a tokenizer whose folder names no longest input says 1e30
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A transformer's tokenizer and body: transformers' model without a head, float32, on the CPU. Messages give its name. Where the files lack a
-    pooler, which stands between a body and a head, its weights are drawn, always the same."""
+    """A transformer's tokenizer and body. Where the files lack a pooler, which stands between a body and a head, its weights are drawn at random, but
+    are always the same."""
 
-    name: str
-    body: Any
+    name: str  # in messages: the path, or the name on the Hub
+    body: Any  # transformers' model without a head, float32, on the CPU
     tokenizer: Any
 
     @property
@@ -89,9 +89,9 @@ class Pretrained:
         return json.dumps({**rules, "truncation": None, "padding": None})  # these two are those of its last call
 
     def classifier(self, outputs: int) -> Any:
-        """The architecture's own model for sequence classification: this body, copied, with a new head of so many outputs. A body without weights
-        leaves those of the copy to be loaded. The head is drawn from torch's random numbers. Its last layer computes in float32 under
-        `torch.autocast` too: in bfloat16, which has 8 significant bits, many rows would have the same output."""
+        """The architecture's own model for sequence classification: a copy of this body with a new head of so many outputs.
+
+        The head is drawn from torch's random numbers. The copy of a body without weights has random ones, which are to be replaced."""
         from transformers import AutoModelForSequenceClassification
 
         config = copy.deepcopy(self.config)
@@ -99,16 +99,22 @@ class Pretrained:
         make = AutoModelForSequenceClassification.from_config
         model: Any = opened(self.name, "config.json", make, config, dtype=torch.float32)
         if self.body.device.type != "meta":
-            weights, body = self.body.state_dict(), model.base_model
-            shared = {name: weights[name] for name in body.state_dict() if name in weights}
-            if lacking := [name for name, _ in body.named_parameters() if name not in shared]:
-                raise InputError(f"{self.name}: its model for classification has another body, with {lacking[0]}")
-            body.load_state_dict(shared, strict=False)
+            self._copy_weights(model.base_model)
         of_body = f"{model.base_model_prefix}."
         for name, layer in model.named_modules():
             if type(layer) is nn.Linear and layer.out_features == outputs and not name.startswith(of_body):
-                layer.__class__ = ExactLinear
+                layer.__class__ = (
+                    ExactLinear  # in bfloat16, with its 8 significant bits, many rows would have the same output
+                )
         return model
+
+    def _copy_weights(self, body: Any) -> None:
+        """Give a new body the weights of this one. Raises InputError if it has others as well."""
+        weights = self.body.state_dict()
+        shared = {name: weights[name] for name in body.state_dict() if name in weights}
+        if lacking := [name for name, _ in body.named_parameters() if name not in shared]:
+            raise InputError(f"{self.name}: its model for classification has another body, with {lacking[0]}")
+        body.load_state_dict(shared, strict=False)
 
     def save(self, folder: Path, weights: bool) -> None:
         """Write configuration and tokenizer to a new folder, and the body's weights if asked to. Does nothing if it exists."""

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,9 @@ from mtl.training.precision import mixed_precision, used_precision
 
 @torch.no_grad()
 def encode_texts(body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str) -> Tensor:
-    """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout, computed on the body's device. They are pooled over all tokens
-    of a text, also those that the tokenizer puts around it, as in sentence-transformers."""
+    """The vectors of all sequences, float32 on the CPU, (texts, dim). They are computed on the body's device, without dropout.
+
+    A vector is pooled over all tokens of a text, also those that the tokenizer puts around it, as in sentence-transformers."""
     body.eval()
     device = next(body.parameters()).device
     vectors = torch.empty(len(sequences.lengths), pretrained.dim)
@@ -52,7 +53,7 @@ def encode_texts(body: Any, pretrained: Pretrained, sequences: ArraySequences, p
 
 @dataclass(eq=False)
 class TransformerEncoder:
-    """What `mtl.methods.method.Model` of a transformer has beside `predict`."""
+    """A transformer's body in use: `mtl.methods.method.Model` without predictions."""
 
     pretrained: Pretrained  # its tokenizer and its sizes
     max_length: int
@@ -92,7 +93,7 @@ class TransformerEncoder:
 
 
 class HeadsOnBody(TrainedNetworks, TransformerEncoder):
-    """What `mtl.methods.method.Model` of a transformer with heads has."""
+    """A transformer in use whose heads predict, and whose body encodes texts: all of `mtl.methods.method.Model`."""
 
     def __init__(
         self,
@@ -130,44 +131,53 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     """The models of a seed. Raises InputError if the run did not keep its weights."""
     config, pretrained = request.config, open_without_weights(model_folder(request.folder))
     file = WEIGHTS[config.transformer.checkpoint]
-    paths = {id: finetune_folder(request.seed_folder, id) / file for id in request.suite.tasks}
-    paths = {id: path for id, path in paths.items() if path.exists()}
+    files = ((id, finetune_folder(request.seed_folder, id) / file) for id in request.suite.tasks)
+    paths = {id: path for id, path in files if path.exists()}
     if not paths:
         message = "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
         raise InputError(message, path=request.folder)
-    body, network = partial(_body, request, pretrained, paths), partial(_network, request, pretrained, paths)
+    models = _TunedModels(request, pretrained, paths)
     seen = tasks_seen(request, list(paths) if request.task is None else [request.task])
-    return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
+    return TrainedTransformer(config, pretrained, request.device, models.body, models.network, request.answers, seen)
 
 
-def _body(request: LoadRequest, pretrained: Pretrained, paths: Mapping[str, Path]) -> Any:
-    """The body that encodes texts, with its weights in one of these files of tasks."""
-    task, trained = request.task, ", ".join(paths)
-    if task is None and len(paths) > 1:
-        message = f"in this run each task has its own encoder; set task= to one of {trained}"
-        raise InputError(message, key="task")
-    if task is not None and task not in paths:
-        raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
-    path = paths[task or next(iter(paths))]
-    model = pretrained.classifier(1)
-    fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
-    check_runs(pretrained, model.base_model.eval())
-    return model.base_model
+@dataclass(frozen=True)
+class _TunedModels:
+    """The fine-tuned models of a seed, each of which is read when it is needed."""
 
+    request: LoadRequest
+    pretrained: Pretrained  # without weights
+    paths: Mapping[str, Path]  # the file of each task's weights, by the task's id
 
-def _network(request: LoadRequest, pretrained: Pretrained, paths: Mapping[str, Path], task: Task) -> TransformerNetwork:
-    """The network of a task, with its weights in one of these files of tasks."""
-    outputs = {task.id: target_kind(task).head.outputs(request.answers.get(task.id, []))}
-    # Prediction needs no gradients, so none are computed again.
-    settings = replace(request.config.transformer, gradient_checkpointing=False)
-    network = TransformerNetwork(pretrained, [task], outputs, 0, request.config.trainer, request.device, settings)
-    fill(network, read_weights(paths[task.id]), paths[task.id])
-    check_runs(pretrained, network.models[0].eval())
-    return network
+    def body(self) -> Any:
+        """The body that encodes texts: that of `LoadRequest.task`, or of the only task. Raises InputError if there is no such body."""
+        task, trained = self.request.task, ", ".join(self.paths)
+        if task is None and len(self.paths) > 1:
+            message = f"in this run each task has its own encoder; set task= to one of {trained}"
+            raise InputError(message, key="task")
+        if task is not None and task not in self.paths:
+            raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
+        path = self.paths[task or next(iter(self.paths))]
+        model = self.pretrained.classifier(1)
+        fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
+        check_runs(self.pretrained, model.base_model.eval())
+        return model.base_model
+
+    def network(self, task: Task) -> TransformerNetwork:
+        """The network that predicts a task."""
+        config, path = self.request.config, self.paths[task.id]
+        outputs = {task.id: target_kind(task).head.outputs(self.request.answers.get(task.id, []))}
+        # Prediction needs no gradients, so none are computed again.
+        settings = replace(config.transformer, gradient_checkpointing=False)
+        network = TransformerNetwork(self.pretrained, [task], outputs, 0, config.trainer, self.request.device, settings)
+        fill(network, read_weights(path), path)
+        check_runs(self.pretrained, network.models[0].eval())
+        return network
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
-    """The ids of the tasks whose training rows the body has seen: those that it was trained on; the tiny one has read all of the suite's."""
+    """The ids of the tasks whose training rows the body has seen. These are the tasks that it was trained on; but the body that `transformer.path`
+    does not name was pre-trained on the training texts of the whole suite."""
     if request.config.transformer.path is not None:
         return list(trained_on)
     return [id for id, task in request.suite.tasks.items() if task.files.get("train") is not None]
