@@ -16,28 +16,32 @@ SHOWN = 200  # characters of a row in a message
 
 def as_rows(task: Task, rows: Any) -> list[Row]:
     """A task's rows, in the forms that `mtl.methods.predictor.Predictor.predict` takes, each as a list. Raises InputError for another form."""
-    forms = ""
-    if _has_one_text(task):
-        forms = "texts, lists of tokens, or " if target_kind(task).by_unit else "texts, or "
-    takes = f"task {task.id} takes {forms}examples, each a list of {_form(task)}"
     lists: list[Row] = []
     with foreign("rows"):
         if isinstance(rows, str | Mapping):
-            raise InputError(f"{takes}; not a {type(rows).__name__}")
+            raise InputError(f"{_taken(task)}; not a {type(rows).__name__}")
         if hasattr(rows, "columns"):  # a DataFrame
             rows = rows.to_dict("records")
         len(rows)  # an iterator has none
         for row in rows:
             try:
                 lists.append(_as_list(task, row))
-                make_example(task, lists[-1])
+                make_example(task, lists[-1])  # raises ValueError for what is no row
             except ValueError as error:
-                raise InputError(f"{takes}; {repr(row)[:SHOWN]} {error}") from None
+                raise InputError(f"{_taken(task)}; {repr(row)[:SHOWN]} {error}") from None
     return lists
 
 
+def _taken(task: Task) -> str:
+    """What rows the task takes, in words."""
+    forms = ""
+    if _has_one_text(task):
+        forms = "texts, lists of tokens, or " if target_kind(task).by_unit else "texts, or "
+    return f"task {task.id} takes {forms}examples, each a list of {_form(task)}"
+
+
 def _has_one_text(task: Task) -> bool:
-    """Whether a row of the task is a list of one text alone, which may stand for the row."""
+    """Whether a row of the task has one text and nothing else, so that the text alone may stand for it."""
     return task.candidates is None and len(task.text) + len(task.marked) == 1
 
 
@@ -65,9 +69,10 @@ def _as_list(task: Task, row: Any) -> Row:
         parts = [row]
     elif not isinstance(row, list | tuple):
         raise ValueError("is a text" if isinstance(row, str) else f"is of type {type(row).__name__}")
+    elif by_unit and _has_one_text(task) and len(row) != 1:
+        parts = [row]  # the tokens of the text
     else:
-        is_text_of_tokens = by_unit and _has_one_text(task) and len(row) != 1
-        parts = [row] if is_text_of_tokens else list(row)
+        parts = list(row)
     parts = list(map(_plain, parts))
     return [target_kind(task).join_text(part) if by_unit and _are_tokens(part) else part for part in parts]
 

@@ -53,6 +53,7 @@ class Predictor:
     seed: int
     model: Model  # that of the seed
     device: str  # as in `load`
+    encoder_task: str | None = None  # as in `load`
 
     @classmethod
     def load(
@@ -98,7 +99,7 @@ class Predictor:
         request = LoadRequest(
             config, suite, folder.path, folder.seed(seed), inputs, answers, torch_device, tasks, encoder_task
         )
-        return cls(folder, config, suite, tasks, seed, method.load(request), device)
+        return cls(folder, config, suite, tasks, seed, method.load(request), device, encoder_task)
 
     def predict(self, task: str, rows: Sequence[Row]) -> list[Any]:
         """A prediction for each example, of the type that `mtl.Run.predictions` has: a label (an integer if all labels are whole numbers, else a
@@ -159,7 +160,7 @@ class Predictor:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Predictor.load, (self.folder.path, self.seed, None, self.device)
+        return Predictor.load, (self.folder.path, self.seed, None, self.device, self.encoder_task)
 
     def predict_file(self, task: str, path: Path, out: Path | None) -> None:
         """Predict the examples of a file. Write one prediction per line, in their order, after a header. Raises InputError.

@@ -32,7 +32,7 @@ class Document(NamedTuple):
 
 
 class RowFeatures:
-    """What turns rows, which are model inputs, into features. Each row has equally many documents."""
+    """What turns rows into features. A row is a model input here: a list of documents, of which all rows have equally many."""
 
     problem = "its training texts are empty"  # what messages say if training rows have nothing to learn from
 
@@ -75,7 +75,7 @@ class CountedFeatures(RowFeatures):
 
 
 def joined_features(vectorizer: str) -> CountedFeatures:
-    """Counts or TF-IDF of word n-grams (VECTORIZERS) with scikit-learn's words (two or more letters or digits), as they are written."""
+    """Counts or TF-IDF of word n-grams, as one of VECTORIZERS makes them. Words are scikit-learn's: two or more letters or digits, in their case."""
     kind, lengths = VECTORIZERS[vectorizer]
     problem = "its training texts have no word of two letters or digits"
     counted = kind(ngram_range=lengths, lowercase=False)
@@ -83,7 +83,7 @@ def joined_features(vectorizer: str) -> CountedFeatures:
 
 
 def unit_features(config: FloorConfig) -> CountedFeatures:
-    """The features of units (`TargetKind.unit_features`), each there or not."""
+    """Which features each unit has (`TargetKind.unit_features`), as 1 and 0."""
     limits = {"min_df": config.min_count, "max_features": config.max_features}
     vectorizer = CountVectorizer(analyzer=list, binary=True, dtype=np.int8, **limits)
     problem = "no feature of its units occurs often enough; set a smaller floor.min_count"
@@ -91,15 +91,15 @@ def unit_features(config: FloorConfig) -> CountedFeatures:
 
 
 class TokenLines(RowFeatures):
-    """What fastText reads of rows: a line of the tokens of each row, in lower case. Those of a pair have marks that say what other floors' features
-    say with numbers: 1: only in the first text, 2: only in the second one, =: in both."""
+    """What fastText reads of rows: a line of the tokens of each row, in lower case. The tokens of a pair have marks, since fastText does not know
+    which text a token is from: "1:" for those in the first text alone, "2:" for those in the second one alone, "=" for those in both."""
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> list[str]:
         """One line for each row."""
         return [" ".join(self._tokens(row)) for row in rows]
 
     def _tokens(self, row: Sequence[Document]) -> list[str]:
-        sides = [[token.lower() for token in document.tokens if token != END] for document in row]
+        sides = [[word for token in document.tokens if (word := token.lower()) != END] for document in row]
         if len(sides) == 1:
             return sides[0]
         shared = {*sides[0]} & {*sides[1]}

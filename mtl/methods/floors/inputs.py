@@ -35,9 +35,13 @@ def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
 def documents_of(
     task: Task, split: Split, texts: Sequence[str], words: Words | None, inputs: np.ndarray | None = None
 ) -> Any:
-    """Lists of the documents of each input of a split, which are read once: its texts with their words, or in a split of `unit_inputs` its features
-    as words. `texts` are the dataset's, whose numbers the split has. Without `words`, none are read, but what is marked in the texts follows them.
-    `inputs` are the numbers of the inputs to return, in ascending order (None: all)."""
+    """The list of documents of each input of a split; to be iterated once. The documents are the input's texts with their words, or in a split of
+    `unit_inputs` one with the features of the unit as words.
+
+    Args:
+        texts: the dataset's, whose numbers the split has.
+        words: without it, documents have no words, and the marked parts of the texts are documents, too.
+        inputs: the numbers of the inputs to return, in ascending order; None: all."""
     if TARGET_KINDS[task.kind].by_unit:
         return _unit_documents(task, split, texts, inputs)
     documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
@@ -64,9 +68,11 @@ def _unit_documents(
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). So many rows are taken, evenly spread
-    over the file; None: all, or in a task with units as many as have MOST_UNITS. With `in_pairs`, a row of a choice has two inputs: its right
-    candidate, and a wrong one, drawn at random, equally for all seeds."""
+    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,).
+
+    Args:
+        most_rows: how many rows are taken, evenly spread over the file; None: all, or in a task with units as many as have MOST_UNITS.
+        in_pairs: whether to take two inputs of a row of a choice: its right candidate, and a wrong one, which is the same with each seed."""
     rows = np.arange(len(train))
     if most_rows is None and target_kind(task).by_unit and train.sizes is not None:
         most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, int(train.sizes.sum())))
@@ -135,11 +141,9 @@ class TaskInputs:
         features, splits = self._new_features(task, vectorizer), self.dataset.splits[task.id]
         inputs, _ = self.training(task)
         if target_kind(task).by_unit and len(inputs) < len(splits["train"].texts):
-            logger.warning(
-                "task %s: learns from %d of %d words, those of rows that are evenly spread over the training rows; floor.train_rows.%s sets"
-                " the number of rows",
-                *(task.id, len(inputs), len(splits["train"].texts), task.id),
-            )
+            words = f"learns from {len(inputs)} of {len(splits['train'].texts)} words"
+            rows = f"those of rows that are evenly spread over the training rows; floor.train_rows.{task.id} sets the number of rows"
+            logger.warning("task %s: %s, %s", task.id, words, rows)
         try:
             by_split = {"train": features.fit(self.documents(task, splits["train"], inputs))}
         except ValueError:

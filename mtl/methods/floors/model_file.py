@@ -91,10 +91,15 @@ def restored_model(content: ModelContent, method: str, settings: FloorConfig, ta
     features = new_features(method, settings, task, name)
     features.restore(content["features"])
     width = features.transform([[Document("", [])] * (2 if task.is_pair else 1)]).shape[1]
+    return TaskModel(_restored_estimator(content, method, task, width), features, name)
+
+
+def _restored_estimator(content: ModelContent, method: str, task: Task, width: int) -> Any:
+    """The estimator of so many features that a model's content describes. Errors are those of `restored_model`."""
     kind = target_kind(task)
     estimator = kind.fitting(ESTIMATORS[method][kind.estimator]())
     if isinstance(estimator, CosineInRange):
-        return TaskModel(CosineInRange(*task.bounds), features, name)
+        return CosineInRange(*task.bounds)
     classes = content["classes"] or []
     if kind.estimator == "classifier":
         _check_classes(classes, task)
@@ -104,7 +109,7 @@ def restored_model(content: ModelContent, method: str, settings: FloorConfig, ta
     estimator.n_features_in_ = width
     if content["in_pairs"] and not task.candidates:
         raise ValueError("it judges candidates, which the task has not")
-    return TaskModel(YesOrNo(estimator) if content["in_pairs"] else estimator, features, name)
+    return YesOrNo(estimator) if content["in_pairs"] else estimator
 
 
 def _check_classes(classes: list[int | str], task: Task) -> None:

@@ -1,7 +1,7 @@
 """Texts as means of static vectors, with a linear model or a small network on top: what most users try before an LSTM.
 The vectors are of words (a file, as the LSTM reads it), or of whole texts, by a model that a wing reads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,8 @@ class WordFile:
 
 
 class TextVectors(RowFeatures):
-    """Each text as the mean of its tokens' vectors, encoded once; a text without a known token is zero. The features of a row are u for a text;
-    [u, v, |u - v|, u * v] for a pair (Conneau et al. 2017, as in jiant's classifiers)."""
+    """Features from the means of texts' token vectors; a text without a known token has the mean 0. A row of one text with the mean u has the
+    features u. A pair with the means u and v has [u, v, |u - v|, u * v] (Conneau et al. 2017, as in jiant's classifiers)."""
 
     def __init__(self, source: Any, documents: Sequence[Document]) -> None:
         """Encode these documents of distinct texts, once and for all."""
@@ -97,16 +97,21 @@ class TextVectors(RowFeatures):
         distinct = dict.fromkeys(token for text in tokens for token in text)
         index = {token: number for number, token in enumerate(distinct)}
         vectors, known = self.source.vectors(list(index))
-        counted = known.astype(np.float64)
+        is_known = known.astype(np.float64)
         means = np.zeros((len(documents), vectors.shape[1]), dtype=np.float32)
         with Progress("encoding texts", len(documents), "texts") as bar:
             for start in range(0, len(documents), BLOCK):
                 block = tokens[start : start + BLOCK]
-                columns = np.fromiter((index[token] for text in block for token in text), dtype=np.int64)
-                ends = np.cumsum([0, *map(len, block)])
-                bags = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(block), len(index)))
-                totals = bags @ counted
-                sums = bags.multiply(counted).tocsr() @ vectors
-                means[start : start + len(block)] = sums / np.where(totals == 0, 1, totals)[:, None]
+                bags = _bags(block, index)
+                known_tokens = bags @ is_known
+                sums = bags.multiply(is_known).tocsr() @ vectors
+                means[start : start + len(block)] = sums / np.where(known_tokens == 0, 1, known_tokens)[:, None]
                 bar.advance(len(block))
         return means
+
+
+def _bags(texts: Sequence[Sequence[Any]], index: Mapping[Any, int]) -> csr_matrix:
+    """How often each token of the index occurs in each text, float64 (texts, tokens)."""
+    columns = np.fromiter((index[token] for text in texts for token in text), dtype=np.int64)
+    ends = np.cumsum([0, *map(len, texts)])
+    return csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(texts), len(index)))

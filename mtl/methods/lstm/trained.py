@@ -54,11 +54,10 @@ class TrainedLstm(TrainedNetworks):
     folder: Path
     encoder: Encoder  # that of stage 1, on the device to compute on
     sequences: Callable[[TokenizedTexts], Sequences]  # turns texts, whose words may be new, into the encoder's input
-    embeddings: Embeddings | Reader
+    embeddings: Embeddings | Reader  # of a run in training, or of a finished one
     answers: Answers
     trained_on: Sequence[str] = ()
     linear: "TrainedFloor | None" = None  # the models that heads add their outputs to
-    reader: Reader | None = None  # the embeddings of a finished run; None while it is trained
     pooling = "max"  # as in training
 
     def __post_init__(self) -> None:
@@ -139,7 +138,14 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
 
         linear = load_linear(request)
-    language, tasks, encoder = request.suite.language, request.trained_tasks, encoder.to(request.device)
     return TrainedLstm(
-        config, language, folder, encoder, reader.sequences, reader, request.answers, tasks, linear, reader
+        config,
+        request.suite.language,
+        folder,
+        encoder.to(request.device),
+        reader.sequences,
+        reader,
+        request.answers,
+        trained_on=request.trained_tasks,
+        linear=linear,
     )

@@ -79,7 +79,7 @@ def _open_export(run_dir: Path, settings: ExportSettings, command: str) -> Expor
     model = encoder.model
     if not isinstance(model, TrainedLstm):
         raise InputError("this run's encoder is a transformer, and only an LSTM can be exported; use mtl encode")
-    reader = model.reader
+    reader = model.embeddings
     if not isinstance(reader, WordReader):
         message = "a word's vector depends on its text, so other programs cannot look it up"
         raise InputError(message, key="embeddings", value=model.config.embeddings.name)
