@@ -25,7 +25,6 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
     head = config.head
     attention, overlap = head.attention_size if head.attention else None, len(FEATURES) if head.overlap else 0
     settings = (head.hidden_size, head.dropout, attention, head.projection, overlap, head.pair == "cosine", head.crf)
-
     make = partial(Heads, tasks, outputs, dim, *settings)
     check_size(make)
     return make()

@@ -35,23 +35,20 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
         return np.empty((0, len(FEATURES)), dtype=np.float32)
     distinct, inverse = np.unique(pairs, return_inverse=True)
     lower = [texts[number].lower() for number in distinct]
-    first, second = inverse.reshape(pairs.shape).T
+    places = inverse.reshape(pairs.shape)
+    first, second = places.T
     vectors = (_vectors(lower, length) for length in (None, *CHARACTERS))
     cosines = [np.asarray(matrix[first].multiply(matrix[second]).sum(axis=1)).ravel() for matrix in vectors]
-    return np.column_stack([*cosines, *_shares(lower, first, second)]).astype(np.float32)
+    return np.column_stack([*cosines, *_shares(lower, places)]).astype(np.float32)
 
 
-def _shares(texts: Sequence[str], first: np.ndarray, second: np.ndarray) -> list[np.ndarray]:
-    """The last three FEATURES of pairs, each (pairs,). `first` and `second` are the indices of their texts, int64 (pairs,)."""
+def _shares(texts: Sequence[str], pairs: np.ndarray) -> list[np.ndarray]:
+    """The last three FEATURES, each (pairs,); `pairs` as in `overlap`."""
     words = [frozenset(_words(text)) for text in texts]
-    shared = np.array([len(words[left] & words[right]) for left, right in zip(first, second, strict=True)])
-    words_first, words_second = (np.array(list(map(len, words)))[side] for side in (first, second))
-    length_first, length_second = (np.array(list(map(len, texts)))[side] for side in (first, second))
-    return [
-        _ratio(shared, words_first + words_second - shared),
-        _ratio(shared, np.minimum(words_first, words_second)),
-        _ratio(np.minimum(length_first, length_second), np.maximum(length_first, length_second)),
-    ]
+    shared = np.array([len(words[left] & words[right]) for left, right in pairs])
+    counts, lengths = (np.array(list(map(len, parts)))[pairs] for parts in (words, texts))  # (pairs, 2)
+    all_words, fewer_words = counts.sum(axis=1) - shared, counts.min(axis=1)
+    return [_ratio(shared, all_words), _ratio(shared, fewer_words), _ratio(lengths.min(axis=1), lengths.max(axis=1))]
 
 
 def _vectors(texts: Sequence[str], length: int | None) -> Any:

@@ -1,5 +1,4 @@
 """Stage 2: train each task's head, on the frozen encoder or together with it; the task's metric selects the weights (KLEJ, section 4.1).
-
 A task that is scored by F1 of single labels may have decision thresholds (`finetune.threshold`). They are added to the biases of the labels' outputs,
 so that whatever reads the weights decides the same."""
 

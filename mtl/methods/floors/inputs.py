@@ -35,13 +35,9 @@ def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
 def documents_of(
     task: Task, split: Split, texts: Sequence[str], words: Words | None, inputs: np.ndarray | None = None
 ) -> Any:
-    """The list of documents of each input of a split; to be iterated once. The documents are the input's texts with their words, or in a split of
-    `unit_inputs` one with the features of the unit as words.
-
-    Args:
-        texts: the dataset's, whose numbers the split has.
-        words: without it, documents have no words, and the marked parts of the texts are documents, too.
-        inputs: the numbers of the inputs to return, in ascending order; None: all."""
+    """The documents of each input of a split, as a list; to be iterated once. They are the input's texts with their words, or in a split of
+    `unit_inputs` one document with the unit's features as words. Without `words`, documents have none, and what is marked in the texts follows them.
+    `texts` are those that the split has the numbers of. `inputs` are the numbers of the inputs to return, in ascending order; None: all."""
     if TARGET_KINDS[task.kind].by_unit:
         return _unit_documents(task, split, texts, inputs)
     documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
@@ -68,11 +64,9 @@ def _unit_documents(
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,).
-
-    Args:
-        most_rows: how many rows are taken, evenly spread over the file; None: all, or in a task with units as many as have MOST_UNITS.
-        in_pairs: whether to take two inputs of a row of a choice: its right candidate, and a wrong one, which is the same with each seed."""
+    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). They are those of `most_rows` rows,
+    evenly spread over the file; None: of all rows, or in a task with units of as many as have MOST_UNITS. With `in_pairs`, a row of a choice has only
+    two inputs: its right candidate, and a wrong one, drawn at random, which is the same with each seed."""
     rows = np.arange(len(train))
     if most_rows is None and target_kind(task).by_unit and train.sizes is not None:
         most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, int(train.sizes.sum())))

@@ -40,12 +40,10 @@ class TaskModel(NamedTuple):
         """What its file holds; only of one of the KEEPABLE methods."""
         in_pairs = isinstance(self.estimator, YesOrNo)
         estimator = self.estimator.classifier if in_pairs else self.estimator
-        shapes = _shapes(estimator, 0, 0)
+        arrays = {name: getattr(estimator, name) for name in _shapes(estimator, 0, 0)}
         return ModelContent(
             in_pairs=in_pairs,
-            numbers={
-                name: torch.as_tensor(getattr(estimator, name), dtype=torch.float64).contiguous() for name in shapes
-            },
+            numbers={name: torch.as_tensor(array, dtype=torch.float64).contiguous() for name, array in arrays.items()},
             classes=estimator.classes_.tolist() if hasattr(estimator, "classes_") else None,
             vectorizer=self.vectorizer,
             features=self.features.state(),

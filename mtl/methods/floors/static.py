@@ -1,7 +1,7 @@
 """Texts as means of static vectors, with a linear model or a small network on top: what most users try before an LSTM.
 The vectors are of words (a file, as the LSTM reads it), or of whole texts, by a model that a wing reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,16 +102,12 @@ class TextVectors(RowFeatures):
         with Progress("encoding texts", len(documents), "texts") as bar:
             for start in range(0, len(documents), BLOCK):
                 block = tokens[start : start + BLOCK]
-                bags = _bags(block, index)
+                columns = np.fromiter((index[token] for text in block for token in text), dtype=np.int64)
+                ends = np.cumsum([0, *map(len, block)])
+                # How often each token occurs in each text, (texts, tokens).
+                bags = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(block), len(index)))
                 known_tokens = bags @ is_known
                 sums = bags.multiply(is_known).tocsr() @ vectors
                 means[start : start + len(block)] = sums / np.where(known_tokens == 0, 1, known_tokens)[:, None]
                 bar.advance(len(block))
         return means
-
-
-def _bags(texts: Sequence[Sequence[Any]], index: Mapping[Any, int]) -> csr_matrix:
-    """How often each token of the index occurs in each text, float64 (texts, tokens)."""
-    columns = np.fromiter((index[token] for text in texts for token in text), dtype=np.int64)
-    ends = np.cumsum([0, *map(len, texts)])
-    return csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(texts), len(index)))

@@ -80,9 +80,7 @@ def basis(floor: FloorConfig) -> str:
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
     """The linear models of all tasks that may have one and whose training rows can teach it; from the cache if they are there. `texts` are those of
     the dataset, without boundary words."""
-    models: dict[str, TaskModel] = {}
-    outputs: dict[str, Mapping[str, np.ndarray]] = {}
-    seconds = 0.0
+    all_trained: list[LinearModels] = []
     done, tasks = 0, [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
     with Progress("linear models", sum(map(fit_count, tasks)), "fits") as bar:
         for task in tasks:
@@ -91,12 +89,12 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
             if trained is None and (trained := _train(config, dataset, task, texts, bar)) is not None:
                 _write(path, task, trained)
             if trained is not None:
-                models |= trained.models
-                outputs |= trained.outputs
-                seconds += trained.seconds
+                all_trained.append(trained)
             done += fit_count(task)
             bar.reach(done)
-    return LinearModels(models, outputs, seconds)
+    models = {id: model for trained in all_trained for id, model in trained.models.items()}
+    outputs = {id: splits for trained in all_trained for id, splits in trained.outputs.items()}
+    return LinearModels(models, outputs, sum((trained.seconds for trained in all_trained), 0.0))
 
 
 def _has_linear(task: Task, answers: Answers) -> bool:

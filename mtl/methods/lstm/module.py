@@ -95,15 +95,16 @@ class Module(MultitaskModule):
         model, config = predictor.model, predictor.config
         if not isinstance(model, TrainedLstm):
             raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
-        if path.name not in WEIGHTS.values():
+        is_first = folder == pretrain_folder(seed_folder)
+        is_stage = is_first or folder == finetune_folder(seed_folder, folder.name)
+        if not is_stage or path.name not in WEIGHTS.values():
             raise InputError(NO_STAGE, path=path)
-        if folder == pretrain_folder(seed_folder):
-            network, rate = _stage1(predictor, model, path), config.pretrain.learning_rate
-        elif folder == finetune_folder(seed_folder, folder.name):
-            network, rate = _stage2(predictor, model, folder.name), config.finetune.learning_rate
-        else:
-            raise InputError(NO_STAGE, path=path)
+        network = _stage1(predictor, model, path) if is_first else model.network(predictor.task(folder.name))
+        assert isinstance(network, Network)
+        if not is_first and network.encoder is not None:
+            network.encoder.requires_grad_(config.finetune.train_encoder)
         model.use(network)
+        rate = (config.pretrain if is_first else config.finetune).learning_rate
         module = cls(network, {}, falling_adam(rate, rate, total_steps=1))
         module.predictor, module.stage = predictor, path.absolute()
         return module.to(model.device).train()
@@ -185,15 +186,6 @@ def _stage1(predictor: Predictor, model: TrainedLstm, path: Path) -> Network:
     tasks = [task for id, task in predictor.suite.tasks.items() if f"tasks.{id}" in inputs and task.answered_by is None]
     heads = load_heads(predictor.config, tasks, model.answers, model.encoder.output_size, read_weights(path), path)
     return Network(tasks, heads, model.encoder)
-
-
-def _stage2(predictor: Predictor, model: TrainedLstm, task: str) -> Network:
-    """The network of a task's stage 2. An encoder that the stage did not train stays as it is in further training, too."""
-    network = model.network(predictor.task(task))
-    assert isinstance(network, Network)
-    if network.encoder is not None:
-        network.encoder.requires_grad_(predictor.config.finetune.train_encoder)
-    return network
 
 
 def _codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Sequence[str]) -> np.ndarray:

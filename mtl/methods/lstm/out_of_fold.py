@@ -50,10 +50,9 @@ class Fitting:
         return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
 
     def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, Mapping[str, float]]:
-        """The outputs for the training rows, float32 (inputs, outputs), and the penalty that estimators were fitted with.
-
-        The outputs for a fold (`row_folds`) are those of an estimator that was fitted to the other folds; 0 if these have one target alone. The
-        penalty has the smallest loss on the first fold: dev chooses nothing here."""
+        """The outputs for the training rows, float32 (inputs, outputs), and the penalty of the estimators. The outputs for a fold (`row_folds`) are
+        those of an estimator that was fitted to the other folds; 0 if these have one target alone. The penalty has the smallest loss on the first
+        fold: dev chooses nothing here."""
         folds = row_folds(self.task, self.train)
         input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
         is_regressor = target_kind(self.task).estimator == "regressor"
@@ -83,7 +82,6 @@ class Fitting:
 
 def row_folds(task: Task, train: Split) -> np.ndarray:
     """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together.
-
     Rows of one of the suite's groups belong together, and rows that share a text, on either side of a pair. If one text, or a chain of them, joins
     more rows than half a fold has, only a shared first text counts: a text in so many rows is known to a model on new rows, too."""
     by_any_text, by_first_text = (_joined_rows(train, sides) for sides in (train.texts.shape[1], 1))

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 import torch
@@ -60,12 +59,6 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-class _Record(TypedDict):
-    """Where a stage 1 has been finished: folders, relative to that of the record."""
-
-    folders: list[str]
-
-
 @dataclass(frozen=True)
 class SharedStage1:
     """A seed's stage 1 as runs share it. Raises InputError for a folder of records that is a link, which leads anywhere."""
@@ -106,7 +99,7 @@ class SharedStage1:
     def _recorded(self) -> list[str]:
         """The folders with this stage 1, relative to that of the records; some may no longer have it. Empty if the record is damaged."""
         try:
-            return read_json(self.records / f"{self.key}.json", _Record)["folders"]
+            return read_json(self.records / f"{self.key}.json", dict[str, list[str]]).get("folders", [])
         except InputError:
             return []
 

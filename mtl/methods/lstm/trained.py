@@ -138,14 +138,5 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
 
         linear = load_linear(request)
-    return TrainedLstm(
-        config,
-        request.suite.language,
-        folder,
-        encoder.to(request.device),
-        reader.sequences,
-        reader,
-        request.answers,
-        trained_on=request.trained_tasks,
-        linear=linear,
-    )
+    language, seen, encoder = request.suite.language, request.trained_tasks, encoder.to(request.device)
+    return TrainedLstm(config, language, folder, encoder, reader.sequences, reader, request.answers, seen, linear)

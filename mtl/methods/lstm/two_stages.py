@@ -57,18 +57,15 @@ class TwoStages(Method):
         self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:
             self.fingerprints["linear"] = basis(config.floor)
-        self.facts |= {
-            "embeddings_coverage": self.embeddings.coverage.as_dict(),
-            "precision": training_precision(config.trainer),
-            "hidden_size": config.encoder.hidden_size,
-        }
+        self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
+        self.facts["precision"] = training_precision(config.trainer)
+        self.facts["hidden_size"] = config.encoder.hidden_size
         if notes := self._threshold_notes():
             self.facts["notes"] = notes
         # Beside the run's own folder, where other runs of the suite are.
         self._stage1_records = request.folder.absolute().parent / ".stage1"
-        # Of the seed that `predictions` trained last:
-        self._network: Network | None = None
-        self._encoding_seconds = 0.0
+        self._network: Network | None = None  # the last seed's
+        self._encoding_seconds = 0.0  # of the last seed's frozen encoder
 
     def _threshold_notes(self) -> list[str]:
         """A sentence that names the tasks whose decision thresholds were chosen, if there are any."""
@@ -123,7 +120,6 @@ class TwoStages(Method):
         config, encoder, start = self.config, network.encoder, time.monotonic()
         assert encoder is not None
         if config.finetune.train_encoder:
-            self._encoding_seconds = 0.0
             return lambda task: TaskInput(self.sequences, encoder=encoder.for_task())  # each task trains its own copy
         with mixed_precision(config.trainer, device_of(config.trainer.accelerator)):
             encoded = encode_once(config, self.dataset, self.sequences, network, seed, folder)

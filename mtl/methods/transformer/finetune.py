@@ -2,7 +2,6 @@
 
 import gc
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +40,9 @@ def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> 
     write_arrays(folder / PREDICTED, named)
 
 
-def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | None:
-    """The predictions (rows,) by split that `write_codes` kept for a task, if any. Raises InputError for a file that is damaged, or of other rows."""
+def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions:
+    """The predictions (rows,) by split that `write_codes` kept for a task. Raises InputError for a file that is damaged, or of other rows."""
     path = folder / PREDICTED
-    if not path.exists():
-        return None
     shapes = {name: split.targets.shape for name, split in data.splits[task.id].items() if name != "train"}
     try:
         arrays = read_arrays(path)
@@ -86,24 +83,23 @@ class FineTuned(Method):
         self.pretrained.save(model_folder(folder), weights=False)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        config = self.config
         for task in self.dataset.trained_tasks:
-            answered = self.dataset.answered(task)
             task_folder = finetune_folder(folder, task.id)
-            if read_predictions(task_folder, self.data, task) is None:
+            if not (task_folder / PREDICTED).exists():
                 gc.collect()  # Lightning's objects of the last stage refer to each other, and hold the optimizer's state
                 network = self.new_network([task], seed)
                 self.fine_tune(network, task, seed, task_folder)
-                predict = partial(self.input.codes, network, task.id)
-                size, splits = config.transformer.rows_at_once, self.data.splits
-                codes = {target.id: predict(splits[target.id], size, config.trainer) for target in answered}
-                write_codes(task_folder, codes)
-            for target in answered:
-                predictions = read_predictions(task_folder, self.data, target)
-                assert predictions is not None
-                yield target, predictions
-            if not config.transformer.keep:
-                (task_folder / WEIGHTS[config.transformer.checkpoint]).unlink(missing_ok=True)
+                write_codes(task_folder, self._codes(network, task))
+            for answered in self.dataset.answered(task):
+                yield answered, read_predictions(task_folder, self.data, answered)
+            if not self.config.transformer.keep:
+                (task_folder / WEIGHTS[self.config.transformer.checkpoint]).unlink(missing_ok=True)
+
+    def _codes(self, network: TransformerNetwork, task: Task) -> dict[str, dict[str, np.ndarray]]:
+        """The codes that a task's network predicts, by the id of each task that its head answers, and by split."""
+        config, splits = self.config, self.data.splits
+        size, answered = config.transformer.rows_at_once, self.dataset.answered(task)
+        return {each.id: self.input.codes(network, task.id, splits[each.id], size, config.trainer) for each in answered}
 
     def fine_tune(self, network: TransformerNetwork, task: Task, seed: int, folder: Path) -> None:
         """Train the network on its task, or load its weights if `folder` has a finished stage. `transformer.checkpoint` says whether the last weights

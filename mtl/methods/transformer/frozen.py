@@ -73,14 +73,12 @@ class Frozen(Method):
         """The cost of the seed, after its `predictions`: parameters of the body and all heads; the time to encode all texts counts for each seed."""
         heads, pretrained = self._heads, self.pretrained
         assert heads is not None, "cost is known only after predictions"
-        trained = TrainedFrozen(
-            self.config,
-            pretrained,
-            torch.device("cpu"),
-            body=lambda: pretrained.body,
-            network=lambda task: Network([task], heads, None),
-            answers=self.dataset.answers,
-        )
+
+        def network(task: Task) -> Network:
+            return Network([task], heads, None)
+
+        cpu, answers = torch.device("cpu"), self.dataset.answers
+        trained = TrainedFrozen(self.config, pretrained, cpu, lambda: pretrained.body, network, answers)
         _, encoding_seconds = self._encoded
         embeddings = pretrained.parameters - pretrained.parameters_without_embeddings
         others = pretrained.parameters_without_embeddings + sum(weight.numel() for weight in heads.parameters())

@@ -23,7 +23,6 @@ Tokens = tuple[list[int], list[int]]  # ids, and for each the text that it belon
 
 class InputReader:
     """Turns texts into token ids with a transformer's tokenizer.
-
     The first text, or the first two as a pair, are the head of an input. Where a head is too long, its longer text is cut at its end. Further texts
     are the tail, each after the tokenizer's separator, as parts of the second text (Superlim's protocol). They are marked words, and only very long
     ones are cut (MOST_FURTHER)."""
@@ -144,29 +143,22 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def model_inputs(task: Task, split: Split, texts: Sequence[str]) -> list[Parts]:
-    """The dataset's texts of each model input of a split: those of the row, then what is marked in them."""
-    rows = [tuple(texts[number] for number in row) for row in split.texts.tolist()]
-    if not task.marked:
-        return rows
-    return [(*row, *spans) for row, spans in zip(rows, marked_texts(task, split, texts), strict=True)]
-
-
-def with_inputs(split: Split, inputs: Sequence[Parts], index: dict[Parts, int]) -> Split:
-    """The split with the number of a sequence for each model input, in place of its texts."""
-    return replace(split, texts=np.array([[index[parts]] for parts in inputs], dtype=np.int64).reshape(-1, 1))
+def with_inputs(task: Task, split: Split, texts: Sequence[str], index: dict[Parts, int]) -> Split:
+    """The split with the number of each model input in place of its texts: those of the row, then what is marked in them. `texts` are those that the
+    split has the numbers of; `index` has the number of each model input, and gets those of new ones."""
+    inputs: list[Parts] = [tuple(texts[number] for number in row) for row in split.texts.tolist()]
+    if task.marked:
+        marked = marked_texts(task, split, texts)
+        inputs = [(*parts, *spans) for parts, spans in zip(inputs, marked, strict=True)]
+    numbers = [index.setdefault(parts, len(index)) for parts in inputs]
+    return replace(split, texts=np.array(numbers, dtype=np.int64).reshape(-1, 1))
 
 
 def read_dataset(dataset: Dataset, reader: InputReader) -> tuple[Dataset, ArraySequences]:
     """The dataset with its model inputs in place of texts, and all of them as sequences."""
-    inputs = {
-        task.id: {name: model_inputs(task, split, dataset.texts) for name, split in dataset.splits[task.id].items()}
-        for task in dataset.tasks
-    }
-    distinct = dict.fromkeys(parts for by_split in inputs.values() for rows in by_split.values() for parts in rows)
-    index = {parts: number for number, parts in enumerate(distinct)}
+    texts, index = dataset.texts, dict[Parts, int]()
     splits = {
-        id: {name: with_inputs(split, inputs[id][name], index) for name, split in by_split.items()}
-        for id, by_split in dataset.splits.items()
+        task.id: {name: with_inputs(task, split, texts, index) for name, split in dataset.splits[task.id].items()}
+        for task in dataset.tasks
     }
     return replace(dataset, splits=splits), reader.sequences(list(index))

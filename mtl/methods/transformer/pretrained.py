@@ -90,7 +90,6 @@ class Pretrained:
 
     def classifier(self, outputs: int) -> Any:
         """The architecture's own model for sequence classification: a copy of this body with a new head of so many outputs.
-
         The head is drawn from torch's random numbers. The copy of a body without weights has random ones, which are to be replaced."""
         from transformers import AutoModelForSequenceClassification
 

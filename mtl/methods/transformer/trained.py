@@ -20,7 +20,7 @@ from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.method import Answers, LoadRequest
 from mtl.methods.networks import TaskInput, TrainedNetworks
-from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
+from mtl.methods.transformer.inputs import InputReader, Parts, longest_input, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
 from mtl.methods.transformer.opening import check_runs, open_without_weights
 from mtl.methods.transformer.pretrained import Pretrained
@@ -37,7 +37,6 @@ from mtl.training.precision import mixed_precision, used_precision
 @torch.no_grad()
 def encode_texts(body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str) -> Tensor:
     """The vectors of all sequences, float32 on the CPU, (texts, dim). They are computed on the body's device, without dropout.
-
     A vector is pooled over all tokens of a text, also those that the tokenizer puts around it, as in sentence-transformers."""
     body.eval()
     device = next(body.parameters()).device
@@ -120,11 +119,11 @@ class TrainedTransformer(HeadsOnBody):
         return self.network(task).kinds[task.answered_by or task.id].standard(outputs)
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
-        inputs = model_inputs(task, split, texts)
-        index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
+        index: dict[Parts, int] = {}
+        split = with_inputs(task, split, texts, index)
         with hidden_progress():
             sequences = InputReader(self.pretrained, self.length).sequences(list(index))
-        return with_inputs(split, inputs, index), TaskInput(sequences)
+        return split, TaskInput(sequences)
 
 
 def load_trained(request: LoadRequest) -> TrainedTransformer:
