@@ -26,8 +26,8 @@ Predict = Callable[[Task, Sequence[Row]], object]
 def networks_cost(
     folder: Path, dataset: Dataset, predict: Predict, embeddings: int, others: int, further_seconds: float = 0.0
 ) -> dict[str, Any]:
-    """`mtl.methods.method.Method.cost` of the seed in `folder`, whose networks were trained in stages. `embeddings` and `others` are the numbers of
-    parameters in word vectors or token embeddings, and of all others; `further_seconds` are what the seed took beside its stages."""
+    """`mtl.methods.method.Method.cost` of the seed in `folder`, whose networks were trained in stages. `embeddings` is the number of parameters in
+    word vectors or token embeddings, `others` that of all others, and `further_seconds` the time that the seed took beside its stages."""
     stage1_file = pretrain_folder(folder) / DONE
     stage1 = [read_stage(stage1_file)] if stage1_file.exists() else []
     stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in dataset.trained_tasks]
@@ -41,8 +41,8 @@ def networks_cost(
 
 
 def sentences_per_second(predict: Predict, dataset: Dataset, tasks: Sequence[Task] | None = None) -> float:
-    """Texts per second on one core, from text to prediction, of these tasks of the dataset (None: all). Each task in turn predicts a batch of its
-    scored rows. Before each measured call, `predict` is called once with one row, so that loading a model is not measured."""
+    """Texts per second on one core, from text to prediction, over these tasks of the dataset (None: all). In turn, a batch of each task's scored rows
+    is predicted. Before each measured call, `predict` is called with one row, so that loading a model is not measured."""
     count, seconds = 0, 0.0
     with threads_of_torch(1), threadpool_limits(1):
         while seconds < SECONDS:

@@ -106,8 +106,7 @@ class MethodKind(ABC):
         """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any. Raises
         InputError as `check` does, and for vectors that do not exist and cannot be trained."""
         self.check(config, suite)
-        vectors = self.vectors(config, suite)
-        if vectors is not None:
+        if (vectors := self.vectors(config, suite)) is not None:
             vectors.check_obtainable()
         return vectors
 

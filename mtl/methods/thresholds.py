@@ -1,11 +1,11 @@
 """The decision thresholds of a task that is scored by F1 of single labels, chosen on dev (`finetune.threshold`).
 With few rows of a label, the label with the highest output is seldom the decision with the highest F1 (Lipton et al. 2014, "Optimal thresholding of
-classifiers to maximize F1 measure"). Where dev has a few dozen rows of the label, its best threshold is best by chance, too; the mean of the best
+classifiers to maximize F1 measure"). Where dev has a few dozen rows of the label, chance decides which threshold is best. The mean of the best
 thresholds of many resamples (bagging, Breiman 1996) depends less on single rows.
 
-A threshold is a shift, which is added to the label's output. What has a threshold depends on the metric (`Metric.threshold`): the label that it is
-about, or several labels that a row may have: all of them together, or for a mean over labels each one that dev has FEWEST rows of, which was best on
-simulated labels (`experiments/thresholds/README.md`)."""
+A threshold is a shift, which is added to a label's output. The metric says which labels have one (`Metric.threshold`): the positive label, or all
+labels of a task whose rows have several. These share one threshold. But where the metric is a mean over labels, each label that dev has FEWEST rows
+of has its own, which was best on simulated labels (`experiments/thresholds/README.md`)."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +46,7 @@ def best_shift(decisions: Decisions) -> float:
     unshifted_score = 0.0
     if unshifted.any():
         unshifted_score = 2 * (unshifted & decisions.right).sum() / (unshifted.sum() + right.sum())
-    # The score where yes is decided up to each margin, with a shift halfway to the following one. Equal margins are decided together.
+    # F1 where yes is decided up to each margin, with a shift halfway to the following one. Equal margins are decided together.
     scores = 2 * np.cumsum(right) / (np.arange(1, len(margins) + 1) + right.sum())
     following = np.append(margins[1:], margins[-1] + 1.0)
     possible = following - margins > LEAST_GAP
@@ -74,8 +74,8 @@ SHIFTS: dict[str, Callable[[Decisions], float]] = {"dev": best_shift, "bagged": 
 
 
 def chosen_shifts(method: str, task: Task, outputs: np.ndarray, codes: np.ndarray) -> dict[int, float]:
-    """What to add to the outputs of a task's head, by their number, so that its metric is highest on rows with these outputs, (rows, outputs), and
-    codes: (rows,), or for several labels of a row (rows, outputs) of 0 and 1. The method is one of SHIFTS."""
+    """What to add to the outputs of a task's head, by the number of the output, so that the metric is highest on some rows. `outputs` are those of
+    the rows, (rows, outputs), and `codes` their right codes: (rows,), or for several labels of a row (rows, outputs) of 0 and 1."""
     choose, labels = SHIFTS[method], shifted_outputs(task)
     if codes.ndim == 1:
         return {label: choose(label_decisions(outputs, codes, label)) for label in labels}

@@ -104,8 +104,7 @@ class TextVectors(RowFeatures):
                 block = tokens[start : start + BLOCK]
                 columns = np.fromiter((index[token] for text in block for token in text), dtype=np.int64)
                 ends = np.cumsum([0, *map(len, block)])
-                # How often each token occurs in each text, (texts, tokens).
-                bags = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(block), len(index)))
+                bags = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(block), len(index)))  # of tokens
                 known_tokens = bags @ is_known
                 sums = bags.multiply(is_known).tocsr() @ vectors
                 means[start : start + len(block)] = sums / np.where(known_tokens == 0, 1, known_tokens)[:, None]

@@ -149,12 +149,10 @@ def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, 
         inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
         return kind.estimator_outputs(estimator, inputs, head, [])
 
-    outputs = {
-        answered.id: {
-            name: outputs_for(split) for name, split in dataset.splits[answered.id].items() if name != "train"
-        }
-        for answered in dataset.answered(task)
-    }
+    outputs = {}
+    for answered in dataset.answered(task):
+        splits = dataset.splits[answered.id].items()
+        outputs[answered.id] = {name: outputs_for(split) for name, split in splits if name != "train"}
     outputs[task.id]["train"] = train_outputs
     return LinearModels({task.id: TaskModel(estimator, features)}, outputs, monotonic() - start)
 

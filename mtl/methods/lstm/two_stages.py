@@ -137,16 +137,14 @@ class TwoStages(Method):
         config, language, answers = self.config, self.suite.language, self.dataset.answers
         network, embeddings, sequences = self._network, self.embeddings, self.embeddings.uncached_sequences
         assert network is not None and network.encoder is not None
-        encoder, linear, seconds = network.encoder, None, self._encoding_seconds
+        encoder, floor, seconds = network.encoder, None, self._encoding_seconds
         others = sum(weight.numel() for weight in [*encoder.lstm.parameters(), *network.heads.parameters()])
         if self.linear is not None:
             others += self.linear.parameters
             seconds += self.linear.seconds
-            linear = TrainedFloor(config, language, self.linear.models)
+            floor = TrainedFloor(config, language, self.linear.models)
         embeddings.to(torch.device("cpu"))
-        trained = TrainedLstm(
-            config, language, folder, encoder.to("cpu"), sequences, embeddings, answers, linear=linear
-        )
+        trained = TrainedLstm(config, language, folder, encoder.to("cpu"), sequences, embeddings, answers, linear=floor)
         cost = networks_cost(folder, self.dataset, trained.predict, embeddings.parameters(), others, seconds)
         embeddings.to(device_of(config.trainer.accelerator))
         return cost

@@ -72,8 +72,7 @@ class FineTuned(Method):
         self.data = Coded(self.dataset, scale=request.suite.shown)
         self.fingerprints = self.pretrained.fingerprints()
         self.facts |= {"precision": training_precision(config.trainer), "hidden_size": self.pretrained.dim}
-        notes = [*reader.notes(), *self._warmup_notes()]
-        if notes:
+        if notes := [*reader.notes(), *self._warmup_notes()]:
             self.facts["notes"] = notes
         for note in notes:
             logger.info("%s", note)

@@ -124,6 +124,4 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
         return Network([task], heads, None)
 
     answers, seen = request.answers, tasks_seen(request, [])
-    return TrainedFrozen(
-        config, pretrained, request.device, lambda: pretrained.body, network=network, answers=answers, trained_on=seen
-    )
+    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, network, answers, seen)

@@ -21,8 +21,7 @@ NO_LIMIT = 10**9  # a tokenizer whose folder names no longest input says 1e30
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A transformer's tokenizer and body. Where the files lack a pooler, which stands between a body and a head, its weights are drawn at random, but
-    are always the same."""
+    """A transformer's tokenizer and body. A pooler (between body and head) that the files lack has random weights, always the same ones."""
 
     name: str  # in messages: the path, or the name on the Hub
     body: Any  # transformers' model without a head, float32, on the CPU
@@ -100,15 +99,14 @@ class Pretrained:
         if self.body.device.type != "meta":
             self._copy_weights(model.base_model)
         of_body = f"{model.base_model_prefix}."
+        # The last layer of the head: in bfloat16, which has 8 significant bits, many rows would have the same output.
         for name, layer in model.named_modules():
             if type(layer) is nn.Linear and layer.out_features == outputs and not name.startswith(of_body):
-                layer.__class__ = (
-                    ExactLinear  # in bfloat16, with its 8 significant bits, many rows would have the same output
-                )
+                layer.__class__ = ExactLinear
         return model
 
     def _copy_weights(self, body: Any) -> None:
-        """Give a new body the weights of this one. Raises InputError if it has others as well."""
+        """Copy this body's weights into a new one. Raises InputError if the new one has further weights."""
         weights = self.body.state_dict()
         shared = {name: weights[name] for name in body.state_dict() if name in weights}
         if lacking := [name for name, _ in body.named_parameters() if name not in shared]:

@@ -175,8 +175,7 @@ class _TunedModels:
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
-    """The ids of the tasks whose training rows the body has seen. These are the tasks that it was trained on; but the body that `transformer.path`
-    does not name was pre-trained on the training texts of the whole suite."""
+    """The ids of the tasks whose training rows the body has seen: `trained_on`; or all of the suite's, whose texts pre-trained the tiny transformer."""
     if request.config.transformer.path is not None:
         return list(trained_on)
     return [id for id, task in request.suite.tasks.items() if task.files.get("train") is not None]

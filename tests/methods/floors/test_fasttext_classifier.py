@@ -5,6 +5,7 @@ import mtl.methods.floors.fasttext_classifier as fasttext_classifier
 from mtl.base.errors import InputError
 from mtl.methods.floors.estimators import weight_count
 from mtl.methods.floors.fasttext_classifier import FastTextClassifier, FastTextRegressor
+from mtl.methods.floors.features import Document, TokenLines
 
 LINES = [f"{word} numer {number % 9}" for number, word in enumerate(["dobry", "zły", "dobry"] * 30)]
 LABELS = np.array([0, 1, 0] * 30)
@@ -28,6 +29,10 @@ def test_fasttext_learns_the_same_each_time(words: int, characters: int) -> None
     known = len(first.model_.get_words())
     assert np.isfinite(table).all() and table[:known].any(axis=1).all()
     assert weight_count(first) == table.size + 2 * 100
+
+
+def test_fasttext_s_end_of_a_line_is_no_token() -> None:
+    assert TokenLines().transform([[Document("", ["Sol", "</s>", "</S>"])]]) == ["sol"]
 
 
 def test_fasttext_with_rare_classes_any_line_and_numbers() -> None:
