@@ -175,7 +175,7 @@ class _TunedModels:
 
 
 def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
-    """The ids of the tasks whose training rows the body has seen: `trained_on`; or all of the suite's, whose texts pre-trained the tiny transformer."""
+    """The ids of the tasks whose training rows the body has seen: `trained_on`; of the tiny one all of the suite's, whose texts pre-trained it."""
     if request.config.transformer.path is not None:
         return list(trained_on)
     return [id for id, task in request.suite.tasks.items() if task.files.get("train") is not None]
