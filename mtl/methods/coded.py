@@ -73,7 +73,7 @@ class Coded:
         return with_one_wrong(split, np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())]))
 
     def set_loss(self, network: TaskNetwork, loss: LossConfig) -> None:
-        """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so."""
+        """Give the network's tasks the losses that `loss` asks for: labels may have weights (`with_weights`), candidates may be judged one by one."""
         for task in self.dataset.trained_tasks:
             if task.id in network.kinds:
                 kind = with_weights(network.kinds[task.id], self.splits[task.id]["train"].targets, loss)
@@ -94,7 +94,7 @@ class Coded:
 
 
 def _learnable(head: HeadTargets, train: Split) -> Split:
-    """The training rows without those that `HeadTargets.unlearnable` names. Logs a warning for these, and raises InputError if no other is left."""
+    """The training rows without those that `HeadTargets.unlearnable` names, with a warning. Raises InputError if no row is left."""
     if train.steps is None:
         return train
     units_read = (train.steps != PAST).sum(axis=1)
@@ -130,13 +130,11 @@ class Training:
     pool: int = POOL  # see `Schedule`
     parts: int = 1  # see `MultitaskModule`
     dev_batch_size: int | None = None  # model inputs in a batch of validation; None: as in training
-    pin_memory: bool = (
-        True  # whether batches for a GPU are copied from page-locked memory: they must not lie on the GPU
-    )
+    pin_memory: bool = True  # whether a GPU copies batches from page-locked memory; they must not be on the GPU yet
 
 
 def fit_tasks(config: Config, data: Coded, network: TaskNetwork, training: Training, **stage: Any) -> None:
-    """Train a network on rows of its tasks, each batch on those of one task. `stage`: the fields of a `Stage` that nothing else says."""
+    """Train a network on rows of its tasks; each batch has rows of one task. `stage` are further fields of the `Stage`, such as its title."""
     settings, task_input, rows = getattr(config, training.section), training.input, training.rows
     total_steps, epoch_steps, seed = training.total_steps, training.epoch_steps, training.seed
     data.set_loss(network, config.loss)

@@ -73,7 +73,7 @@ class TaskInput:
 
 
 class TrainedNetworks:
-    """What `mtl.methods.method.Model` of each method with heads has for predictions."""
+    """Predictions with the networks of a run: the base of each `mtl.methods.method.Model` with heads."""
 
     def __init__(
         self, config: Config, device: torch.device, size: int, network: Callable[[Task], TaskNetwork], answers: Answers
@@ -81,10 +81,11 @@ class TrainedNetworks:
         """A batch has `size` model inputs. `network` returns the network of a task with training rows: its head and its weights, on the device."""
         self.config, self.device, self.batch_size, self.answers = config, device, size, answers
         self._open_network = network
-        self._networks: dict[str, TaskNetwork] = {}  # the one that answered last, by the id of its head
+        self._network: TaskNetwork | None = None  # the one that answered last
+        self._head: str | None = None  # the id of the task whose head it has
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
-        """New rows as the network takes them, and what it reads. The split has the rows without targets, and numbers of `texts`."""
+        """The rows as the network takes them, and what it reads. `split` has these rows, without targets, with the numbers of `texts`."""
         raise NotImplementedError
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
@@ -100,13 +101,13 @@ class TrainedNetworks:
     def network(self, task: Task) -> TaskNetwork:
         """The network with the head that answers a task, under whose id it knows the task."""
         head = task.answered_by or task.id
-        if head not in self._networks:
-            self._networks = {head: self._open_network(replace(task, id=head))}
-        return self._networks[head]
+        if self._network is None or head != self._head:
+            self._network, self._head = self._open_network(replace(task, id=head)), head
+        return self._network
 
     def use(self, network: TaskNetwork) -> None:
         """Answer with this network from now on."""
-        self._networks, self._open_network = {}, lambda task: network
+        self._network, self._open_network = None, lambda task: network
 
     def prepared(self, task: Task, rows: Sequence[Row]) -> tuple[Split, TaskInput]:
         """Rows without targets as the task's network reads them."""

@@ -74,7 +74,7 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
         weights = "the model (config.json and its weights)"
         body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=dtype, **options)
     _check_weights(path, body, report)
-    # Not their number: a token's id may be any.
+    # The largest id counts, not the number of tokens: ids may have gaps.
     tokens, entries = max(read_tokenizer.get_vocab().values()) + 1, body.get_input_embeddings().num_embeddings
     if tokens > entries:
         message = f"its tokenizer has {tokens} tokens, but the model {path} has {entries}; set transformer.tokenizer="
@@ -101,7 +101,7 @@ def _check_weights(path: str, body: Any, report: Mapping[str, Any]) -> None:
 
 
 def _is_further_layer(body: Any, name: str) -> bool:
-    """Whether a weight of the files is of a layer that the body does not have. Heads, and what old files keep, are none."""
+    """Whether a weight of the files is of a further layer than the body has. Weights of heads, and old ones outside of layers, are not."""
     part, *inner = name.removeprefix(f"{body.base_model_prefix}.").split(".")
     layer = next((int(number) for number in inner if number.isdecimal()), None)
     return layer is not None and layer >= body.config.num_hidden_layers and hasattr(body, part)
@@ -146,7 +146,7 @@ def _open_config(name: str) -> Any:
     if Path(name).is_dir():
         check_folder(Path(name))
     else:
-        # Says what is wrong with the Hub, or the name.
+        # First, since its error says what is wrong with the Hub or the name.
         opened(name, "config.json", AutoConfig.from_pretrained, name)
         quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
         for file, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
