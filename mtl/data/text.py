@@ -77,25 +77,26 @@ class Vocabulary:
 
 
 class TokenizedTexts:
-    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs. `types` are the distinct words; the words of text i are
-    `types[j] for j in tokens[starts[i]:starts[i + 1]]`. Of the texts, `empty` have no token, so they get an unknown one, and `cut` were cut."""
+    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs.
+    `types` are the distinct words; the words of text i are `types[j] for j in tokens[starts[i]:starts[i + 1]]`.
+    `empty` is the number of texts without a token, each of which has an unknown one, and `cut` the number of texts that were cut."""
 
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
-        """Tokenize the distinct texts (Moses), each cut to `max_length` tokens, or read them from a file in `cache_dir` named by their hash."""
+        """Tokenize the distinct texts (Moses), each cut to `max_length` tokens; with a `cache_dir`, only if no earlier call did."""
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        if cache_dir is None:
+        path = None if cache_dir is None else cache_dir / f"texts-{self._key(language, max_length)}.npz"
+        if path is None or not self._load(path):
             self._tokenize(moses(language), max_length)
-            return
+            if path is not None:
+                self._write(path)
+
+    def _key(self, language: str, max_length: int) -> str:
+        """A hash of everything that the tokens follow from."""
         key = hashlib.sha256(repr((FORMAT, language, max_length, moses_version())).encode())
         for text in self.index:  # the length says where a text ends, since a text may have any character
             content = text.encode("utf-8", "surrogatepass")
             key.update(b"%d " % len(content) + content)
-        path = cache_dir / f"texts-{key.hexdigest()[:16]}.npz"
-        if not self._load(path):
-            self._tokenize(moses(language), max_length)
-            types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-            counted = np.array([self.empty, self.cut])
-            write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
+        return key.hexdigest()[:16]
 
     def _tokenize(self, tokenize: Tokenizer, max_length: int) -> None:
         """Tokenize the texts of `index`, and set all other attributes."""
@@ -114,7 +115,7 @@ class TokenizedTexts:
         self.starts = np.array(starts, dtype=np.int64)
 
     def _load(self, path: Path) -> bool:
-        """Load a cached result. Returns False if the file is missing or damaged."""
+        """Whether a file holds the cached tokens, which are then loaded; not if it is missing or damaged."""
         try:
             arrays = read_arrays(path)
             self.types = arrays["types"].tobytes().decode("utf-8", "surrogatepass").split("\n")
@@ -123,6 +124,11 @@ class TokenizedTexts:
         except (OSError, ValueError, KeyError, InputError):
             return False
         return True
+
+    def _write(self, path: Path) -> None:
+        types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        counted = np.array([self.empty, self.cut])
+        write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
 
     def __len__(self) -> int:
         """The number of texts: the distinct ones, and those of `with_further`."""
@@ -156,14 +162,11 @@ class TokenizedTexts:
     def with_boundaries(self) -> "TokenizedTexts":
         """The same texts, each with the words of BOUNDARIES around it."""
         bounded = copy.copy(self)
-        start, end = len(self.types), len(self.types) + 1
         bounded.types = [*self.types, *BOUNDARIES]
         bounded.starts = self.starts + 2 * np.arange(len(self.starts))
-        bounded.tokens = np.empty(bounded.starts[-1], dtype=self.tokens.dtype)
-        numbers = np.repeat(np.arange(len(self)), self.lengths)  # of each token's text
-        bounded.tokens[np.arange(len(self.tokens)) + 2 * numbers + 1] = self.tokens
-        bounded.tokens[bounded.starts[:-1]] = start
-        bounded.tokens[bounded.starts[1:] - 1] = end
+        ends = np.column_stack([self.starts[:-1], self.starts[1:]])  # of each text, before which the words are inserted
+        words = np.tile([len(self.types), len(self.types) + 1], len(self))
+        bounded.tokens = np.insert(self.tokens, ends.ravel(), words)
         return bounded
 
     def words(self, text: int) -> list[str]:
