@@ -45,7 +45,7 @@ class Split:
     @cached_property
     def starts(self) -> np.ndarray:
         """The index in `texts` of each row's first input, int64 (rows,)."""
-        return np.arange(len(self)) if self.sizes is None else _starts(self.sizes)
+        return np.arange(len(self)) if self.sizes is None else np.cumsum(self.sizes) - self.sizes
 
     def inputs(self, rows: np.ndarray) -> np.ndarray:
         """The indices in `texts` of the inputs of rows with these numbers, row after row, int64 (inputs,)."""
@@ -165,13 +165,8 @@ def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Predicted candidates (rows,), each replaced by the first of its row with the same texts. Arguments are as in `Split`."""
-    starts = _starts(sizes)
+    starts = np.cumsum(sizes) - sizes
     return (first_equal(texts, sizes)[starts + codes.astype(np.int64)] - starts).astype(np.float64)
-
-
-def _starts(sizes: np.ndarray) -> np.ndarray:
-    """The number of the first input of each row, from the numbers of the rows' inputs."""
-    return np.cumsum(sizes) - sizes
 
 
 def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:

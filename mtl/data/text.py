@@ -4,7 +4,7 @@ import copy
 import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -38,12 +38,7 @@ def moses(language: str) -> Tokenizer:
     if language not in NonbreakingPrefixes().available_langs:
         problem = "Moses has no list of abbreviations for it; general rules tokenize the texts"
         logger.warning("language %s: %s", language, problem)
-    tokenizer = MosesTokenizer(lang=language)
-
-    def tokenize(text: str) -> list[str]:
-        return tokenizer.tokenize(text, escape=False)
-
-    return tokenize
+    return partial(MosesTokenizer(lang=language).tokenize, escape=False)
 
 
 class Vocabulary:
