@@ -92,8 +92,7 @@ def _peeked(lines: Iterable[str]) -> tuple[Iterator[str], str | None]:
 
 
 def _drop_uncounted(sentence: Sentence) -> Sentence:
-    """The sentence without lines that are not one token each, if the first cells of the others count the tokens: a comment that has as many cells as
-    a token, and lines for several tokens or for an empty node."""
+    """The sentence without a comment of as many cells as a token, and without lines for several or no tokens, if the first cells count the tokens."""
     # In a file of two columns, the words "#" and "1" follow each other; a counter stands beside a word and its label.
     if sentence.rows[0][0] == "#" and len(sentence.rows[0]) > 2 and [cells[0] for cells in sentence.rows[1:2]] == ["1"]:
         sentence.rows = sentence.rows[1:]

@@ -179,6 +179,5 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     pairs = np.sort(np.column_stack([right, wrong]), axis=1) + split.starts[:, None]
     has_wrong = split.sizes > 1
     inputs = pairs[np.column_stack([np.ones_like(has_wrong), has_wrong])]
-    targets = (right > wrong).astype(np.float64)
-    sizes = np.minimum(split.sizes, 2)
+    targets, sizes = (right > wrong).astype(np.float64), np.minimum(split.sizes, 2)
     return replace(split, targets=targets, sizes=sizes, **split.arrays(("texts", *INPUT_ARRAYS), inputs))

@@ -18,9 +18,7 @@ from mtl.tasks.task import NUMBERED, Layout
 FIRST_ROWS = 100  # of a file of objects are read for its columns' names
 OBJECTS = ("jsonl", "json", "parquet")  # the forms whose values have types
 
-Lookup = Callable[
-    [object, str], Value | None
-]  # a nested row, a column's name -> its value in the row; raises ValueError
+Lookup = Callable[[object, str], Any]  # a nested row, a column's name -> its value in the row; raises ValueError
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,6 @@ def read_records(
     """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
     `optional` are further columns that the file has; the value is None where a row of objects has no text or number there.
     `nullable` are those of the columns whose value is None where a row of objects has null.
-
     Raises InputError, which names the file and the line: for an unknown suffix, a file that cannot be read or is damaged, a missing column or value,
     a row with too few or too many cells, and a file with no rows."""
     lookups = [(column, nullable_value if column in nullable else value_of) for column in columns]

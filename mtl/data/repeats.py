@@ -17,8 +17,7 @@ LEAST_ROWS = 50  # without a repeat; fewer rows choose worse than all rows do
 def without_order(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
     """A row's texts, sorted where rows in another order count as repeats: the texts of a pair, and a question with its candidates.
     In an analogy, the order says what is asked."""
-    is_analogy = task.candidates is None and task.sides > 2
-    return tuple(texts) if is_analogy else tuple(sorted(texts))
+    return tuple(texts) if task.candidates is None and task.sides > 2 else tuple(sorted(texts))
 
 
 def without_repeats(dataset: Dataset) -> Dataset:

@@ -79,19 +79,19 @@ class TokenizedTexts:
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
         """Tokenize the distinct texts (Moses), each cut to `max_length` tokens; with a `cache_dir`, only if no earlier call did."""
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        path = None if cache_dir is None else cache_dir / f"texts-{self._key(language, max_length)}.npz"
-        if path is None or not self._load(path):
+        if cache_dir is None:
             self._tokenize(moses(language), max_length)
-            if path is not None:
-                self._write(path)
-
-    def _key(self, language: str, max_length: int) -> str:
-        """A hash of everything that the tokens follow from."""
+            return
         key = hashlib.sha256(repr((FORMAT, language, max_length, moses_version())).encode())
         for text in self.index:  # the length says where a text ends, since a text may have any character
             content = text.encode("utf-8", "surrogatepass")
             key.update(b"%d " % len(content) + content)
-        return key.hexdigest()[:16]
+        path = cache_dir / f"texts-{key.hexdigest()[:16]}.npz"
+        if not self._load(path):
+            self._tokenize(moses(language), max_length)
+            types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+            counted = np.array([self.empty, self.cut])
+            write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
 
     def _tokenize(self, tokenize: Tokenizer, max_length: int) -> None:
         """Tokenize the texts of `index`, and set all other attributes."""
@@ -119,11 +119,6 @@ class TokenizedTexts:
         except (OSError, ValueError, KeyError, InputError):
             return False
         return True
-
-    def _write(self, path: Path) -> None:
-        types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-        counted = np.array([self.empty, self.cut])
-        write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
 
     def __len__(self) -> int:
         """The number of texts: the distinct ones, and those of `with_further`."""

@@ -37,26 +37,24 @@ class Vectors:
         EMBEDDERS[name].check_installed(name)
         if self.exist:
             return
-        if recipe is not None and recipe.embeddings != name:
-            message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
-            raise InputError(message, key="embeddings.path", value=recipe.name)
         wing = trainings()
         extra = None if wing is None else wing.extras.get(name)  # that the training of such vectors needs
-        if recipe is None or not recipe.train or extra is None:
-            remedies = "; ".join(self._remedies(is_trainable=extra is not None))
-            raise InputError(f"no such vectors; {remedies}", path=self.path)
-        check_installed(extra, key="embeddings.path", value=recipe.name)
-
-    def _remedies(self, is_trainable: bool) -> list[str]:
-        """How to get the vectors, where a run does not train them itself."""
         remedies = []
-        if self.recipe is not None and self.recipe.url:
-            remedies.append(f"fetch them: mtl embeddings fetch {self.embeddings} recipe={self.recipe.name}")
-        elif self.recipe is not None and self.recipe.source:
-            remedies.append(f"get them from {self.recipe.source}")
-        if is_trainable:
-            remedies.append(f"train your own: mtl embeddings train {self.embeddings} texts=[FILE] out={self.path}")
-        return [*remedies, "or set embeddings.path=PATH" if remedies else "check embeddings.path"]
+        if recipe is not None:
+            if recipe.embeddings != name:
+                message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
+                raise InputError(message, key="embeddings.path", value=recipe.name)
+            if recipe.train and extra is not None:
+                check_installed(extra, key="embeddings.path", value=recipe.name)
+                return
+            if recipe.url:
+                remedies.append(f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}")
+            elif recipe.source:
+                remedies.append(f"get them from {recipe.source}")
+        if extra is not None:
+            remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={self.path}")
+        remedies.append("or set embeddings.path=PATH" if remedies else "check embeddings.path")
+        raise InputError(f"no such vectors; {'; '.join(remedies)}", path=self.path)
 
     def train_if_missing(self, suite: Suite, data_dir: Path, held_out: float, device: "torch.device") -> None:
         """Train a run's vectors as their recipe says, if they do not exist. Raises InputError if this fails, and for vectors of other texts."""

@@ -33,10 +33,8 @@ def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
 def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     """The vectors of the dataset's words, read from the file at `request.path`.
     With min_count=1 and max_words=None, these are all words of all texts, else those of `frequent_words`. Words beside them are unknown.
-
     With missing=unknown, a word that is not in the file has the vector of its character n-grams if the file is a .bin; else it is unknown.
     With missing=random, as in GLUE's baselines and jiant, each seed draws the vectors of such words, and n-grams are not used.
-
     Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any)."""
     options, texts, path = request.options, request.texts, request.path
     assert path is not None
@@ -57,7 +55,10 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     kept = {*known, *BOUNDARIES}
     vocabulary = Vocabulary(types if draws_missing else [word for word in types if word in kept])
     vectors, drawn = _initial_vectors(vocabulary, known, file.vectors[has_vector], draws_missing)
-    covered = _file_coverage(texts, set(known), set(compress(words, file.in_file)))
+    in_file = set(compress(words, file.in_file))
+    is_in_file = np.array([word in in_file for word in texts.types])
+    from_ngrams = np.array([word in kept for word in texts.types]) & ~is_in_file  # boundary words are not counted
+    covered = coverage(texts, is_in_file, from_ngrams)
     return WordEmbeddings(vocabulary, file.dim, vectors, covered, options.trainable, drawn, options.sparse)
 
 
@@ -74,13 +75,6 @@ def _initial_vectors(
     drawn[ids] = drawn[Vocabulary.PADDING] = False
     drawn[Vocabulary.UNKNOWN] = draws_unknown
     return initial, drawn if drawn.any() else None
-
-
-def _file_coverage(texts: TokenizedTexts, known: set[str], in_file: set[str]) -> Coverage:
-    """How many words have a vector, of which those that are not in the file have it from their n-grams."""
-    is_in_file = np.array([word in in_file for word in texts.types])
-    from_ngrams = np.array([word in known for word in texts.types]) & ~is_in_file
-    return coverage(texts, is_in_file, from_ngrams)
 
 
 def check_dim(path: Path, dim: int, wanted: int | None) -> None:

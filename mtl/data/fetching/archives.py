@@ -33,8 +33,9 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
             _check_places(archive, source)
             members, _ = _members(archive, source, file_name, UNPACKED_LIMIT)
             if not members:
-                problem = f"contains none of {', '.join(names)}; check that it is the right archive"
-                raise InputError(problem, path=archive)
+                raise InputError(
+                    f"contains none of {', '.join(names)}; check that it is the right archive", path=archive
+                )
             for name, member in members.items():
                 with stack.enter_context(replacing(folder / name)).open("wb") as file:
                     file.writelines(_pieces(source, member))

@@ -1,6 +1,6 @@
 """Put a suite's data into its folder: download and unpack it, or generate it for an embedded suite."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,27 +33,30 @@ def write_generated(suite: Suite, data_dir: Path) -> None:
         _generate(suite, data_dir)
 
 
-class _Report(NamedTuple):
-    """The names of single files that the user is told of at the end; each download adds to them."""
-
-    unavailable: list[str]  # those that the server does not have
-    unverified: list[str]  # those of which the suite names no checksum
-
-
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
-    If the server lacks single files, a line says so, and all others are downloaded before the error is raised.
-    Raises InputError if the suite does not say where a task's files are, or if a task lacks a file in the end, unless it is withdrawn."""
+    A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used. Of a task that its
+    publisher has withdrawn, only the copy is used; if that fails, a line says so. If the server does not have a single file of a task, a line says
+    so, and the other files are downloaded before the error is raised. Raises InputError if the suite names neither, or if a task lacks a file."""
     if suite.generated:
         _generate(suite, data_dir)
         return
     report = _Report([], [])
     for task in tasks:
         missing = missing_tasks(suite, data_dir)
-        if task.id in missing:
-            _fetch_task(task, missing, tasks, data_dir, report)
-        else:
+        if task.id not in missing:
             logger.info("%s: already there", task.id)
+        elif task.withdrawn:
+            _fetch_withdrawn(task, data_dir)
+        elif task.source is not None:
+            origin = task.source, task.folder
+            together = [entry for entry in tasks if entry.id in missing and (entry.source, entry.folder) == origin]
+            _fetch_source(task, task.source, data_dir, together, report)
+        elif task.hub is not None:
+            _fetch_copy(task, task.hub, data_dir)
+        else:
+            problem = f"no such file, and the suite names no source for task {task.id}; put it there"
+            raise InputError(problem, path=missing[task.id])
     if report.unverified:
         logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(report.unverified))
     _fetch_template(suite, data_dir)
@@ -73,24 +76,6 @@ def _generate(suite: Suite, data_dir: Path) -> None:
             logger.info("%s: written to %s", suite.name, data_dir)
         else:
             logger.info("%s: already there", suite.name)
-
-
-def _fetch_task(
-    task: Task, missing: Mapping[str, Path], tasks: Sequence[Task], data_dir: Path, report: _Report
-) -> None:
-    """Download a task from its `source`; if it has none, or that fails, take its copy on the Hugging Face Hub. Of a withdrawn task, take only the copy.
-    An archive is unpacked for all tasks that are missing a file and share it."""
-    if task.withdrawn:
-        _fetch_withdrawn(task, data_dir)
-    elif task.source is not None:
-        origin = task.source, task.folder
-        together = [entry for entry in tasks if entry.id in missing and (entry.source, entry.folder) == origin]
-        _fetch_source(task, task.source, data_dir, together, report)
-    elif task.hub is not None:
-        _fetch_copy(task, task.hub, data_dir)
-    else:
-        problem = f"no such file, and the suite names no source for task {task.id}; put it there"
-        raise InputError(problem, path=missing[task.id])
 
 
 def _fetch_template(suite: Suite, data_dir: Path) -> None:
@@ -116,6 +101,13 @@ def _fetch_withdrawn(task: Task, data_dir: Path) -> None:
         except InputError as error:
             problem = f"; {error}"
     logger.warning("%s: withdrawn by its publisher%s; put its files into %s", task.id, problem, data_dir / task.folder)
+
+
+class _Report(NamedTuple):
+    """The names of single files that the user is told of at the end; each download adds to them."""
+
+    unavailable: list[str]  # those that the server does not have
+    unverified: list[str]  # those of which the suite names no checksum
 
 
 def _fetch_source(task: Task, source: Source, data_dir: Path, together: Sequence[Task], report: _Report) -> None:
