@@ -170,8 +170,7 @@ def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np
 
 
 def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
-    """The rows of a choice, each with its right candidate and a random wrong one, in their order in the row.
-    All rows must have a target. A row with one candidate keeps it alone."""
+    """The rows of a choice, which all have targets, each with its right candidate and a random wrong one, if there is one, in their order."""
     assert split.sizes is not None
     right = split.targets.astype(np.int64)
     wrong = rng.integers(np.maximum(split.sizes - 1, 1))  # the number among the wrong candidates

@@ -89,7 +89,7 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
     header, rows = read_table(path, layout)
     name, value = value_part(path, layout)
     counts = Counter(header)
-    for column in [*columns, *([name] if name is not None else [])]:
+    for column in columns if name is None else [*columns, name]:
         if column not in counts:
             raise InputError(_no_column(path, column, header, layout), path=path, line=1)
         if counts[column] > 1:

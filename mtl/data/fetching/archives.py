@@ -33,9 +33,8 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
             _check_places(archive, source)
             members, _ = _members(archive, source, file_name, UNPACKED_LIMIT)
             if not members:
-                raise InputError(
-                    f"contains none of {', '.join(names)}; check that it is the right archive", path=archive
-                )
+                problem = f"contains none of {', '.join(names)}; check that it is the right archive"
+                raise InputError(problem, path=archive)
             for name, member in members.items():
                 with stack.enter_context(replacing(folder / name)).open("wb") as file:
                     file.writelines(_pieces(source, member))
