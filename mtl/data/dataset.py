@@ -136,13 +136,13 @@ class Dataset:
 
 
 def last_texts(task: Task, split: Split, texts: Sequence[str]) -> list[str]:
-    """The last text of each row of a task with units; an empty list for other tasks. The texts are the dataset's."""
+    """The last text of each row of a task with units; an empty list for other tasks. `texts` are those that the split has the numbers of."""
     if not TARGET_KINDS[task.kind].by_unit:
         return []
     return [texts[number] for number in split.texts[split.starts, -1].tolist()]
 
 
-def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
+def input_rows(dataset: Dataset, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
     """The rows of a split with these numbers, or all, as a trained model takes new ones (`mtl.methods.method.Model.predict`)."""
     chosen = range(len(split)) if rows is None else rows
     return [(*(dataset.texts[text] for text in split.row_texts(row)), *split.row_spans(row)) for row in chosen]
