@@ -18,7 +18,7 @@ DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
 COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)|## [^\t]*\S.*\t")
 TEXT = re.compile(r"# *text *=\s*(.*)")
-FURTHER = re.compile(r"(\d+)([-.])(\d+)")  # the number of a word for several tokens, or of an empty node
+FURTHER = re.compile(r"(\d{1,18})([-.])(\d{1,18})")  # the number of a word for several tokens, or of an empty node
 
 
 @dataclass
