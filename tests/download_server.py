@@ -44,6 +44,7 @@ class DownloadServer(LocalServer):
         self.if_range = True
         self.content_range: str | None = None  # a wrong Content-Range header
         self.chunked = False
+        self.stated_length: str | None = None  # a Content-Length header beside a chunked body
         self.stall = False  # after a cut, keep the connection open without sending anything
         self.release = threading.Event()
         self.stalled = threading.Event()
@@ -94,6 +95,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         if server.chunked:
             self.send_header("Transfer-Encoding", "chunked")
+            if server.stated_length is not None:
+                self.send_header("Content-Length", server.stated_length)
         else:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -7,7 +7,7 @@ tokens (3-4) and for empty nodes (3.1) are left out."""
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 
 from mtl.base.errors import InputError
@@ -18,7 +18,7 @@ DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
 COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)|## [^\t]*\S.*\t")
 TEXT = re.compile(r"# *text *=\s*(.*)")
-FURTHER = re.compile(r"(\d+)([-.])(\d+)")  # the number of a word for several tokens, or of an empty node
+FURTHER = re.compile(r"(\d{1,18})([-.])(\d{1,18})")  # the number of a word for several tokens, or of an empty node
 
 
 @dataclass
@@ -37,17 +37,17 @@ def conll_columns(width: int, header: Sequence[str] | None) -> Sequence[str]:
 
 
 def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[Sentence]:
-    """The sentences of a file with these lines, which have no ends, one by one. Raises InputError, which names the file and the line, for a line
-    with another number of cells than `width`, or without it than the first token has, and for a file without tokens."""
+    """The sentences of a file with these lines, which have no line ends. Without a `width`, all lines have as many cells as the first token.
+    Raises InputError, which names the file and the line, for a line with another number of cells, and for a file without tokens."""
     lines, first = _peeked(lines)
     if first is None:
         raise InputError("no tokens", path=path)
     separator = "\t" if "\t" in first else " "
-    expected = f"header: names {width}" if width else "the first token has {}"
-    width = width or len(cells_of(first, separator))
-    sentence, documents = Sentence(), 0
+    expected = "header: names" if width else "the first token has"
+    width = width or len(_cells(first, separator))
+    sentence, document_numbers = Sentence(), count(1)
     for number, line in enumerate(chain(lines, [""]), start=1):
-        cells = cells_of(line, separator)
+        cells = _cells(line, separator)
         if line.startswith(" ") and 0 < len(cells) == width - 1:
             cells.insert(0, "")  # a token of invisible characters
         if not line.strip(INVISIBLE):
@@ -55,23 +55,27 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
                 yield _drop_uncounted(sentence)
                 sentence = Sentence(sentence.document)
         elif line.startswith("#") and not sentence.rows and (COMMENT.match(line) or len(cells) != width):
-            if match := DOCUMENT.fullmatch(line.strip()):
-                documents += 1
-                sentence.document = match["id"] or str(documents)
-            elif match := TEXT.match(line):
-                sentence.text = match[1].strip()
+            _read_comment(line, sentence, document_numbers)
         elif cells[0] == DOCUMENT_TOKEN:
-            documents += 1
-            sentence.document = str(documents)
+            sentence.document = str(next(document_numbers))
         elif len(cells) < width or any(cells[width:]):
-            problem = f"{len(cells)} cells where {expected.format(width)}; write a token on each line, and an empty line between sentences"
-            raise InputError(problem, path=path, line=number)
+            rule = "write a token on each line, and an empty line between sentences"
+            raise InputError(f"{len(cells)} cells where {expected} {width}; {rule}", path=path, line=number)
         else:
             sentence.line = sentence.line or number
             sentence.rows.append(cells[:width])
 
 
-def cells_of(line: str, separator: str) -> list[str]:
+def _read_comment(line: str, sentence: Sentence, document_numbers: Iterator[int]) -> None:
+    """Note the document or the text of the sentence, if the comment before it says one. A document without an id takes the next number."""
+    if match := DOCUMENT.fullmatch(line.strip()):
+        number = next(document_numbers)
+        sentence.document = match["id"] or str(number)
+    elif match := TEXT.match(line):
+        sentence.text = match[1].strip()
+
+
+def _cells(line: str, separator: str) -> list[str]:
     """The cells of a line; spaces may stand between them in any number."""
     cells = line.split(separator)
     return cells if separator == "\t" else list(filter(None, cells))
@@ -82,13 +86,13 @@ def _peeked(lines: Iterable[str]) -> tuple[Iterator[str], str | None]:
     lines, head = iter(lines), list[str]()
     for line in lines:
         head.append(line)
-        if line.strip() and not line.startswith(("#", DOCUMENT_TOKEN)):
+        if line.strip(INVISIBLE) and not line.startswith(("#", DOCUMENT_TOKEN)):
             return chain(head, lines), line
     return iter(head), None
 
 
 def _drop_uncounted(sentence: Sentence) -> Sentence:
-    """The sentence without a comment of as many cells and lines of several or no tokens, if the first cells of the others count them."""
+    """The sentence without a comment of as many cells as a token, and without lines for several or no tokens, if the first cells count the tokens."""
     # In a file of two columns, the words "#" and "1" follow each other; a counter stands beside a word and its label.
     if sentence.rows[0][0] == "#" and len(sentence.rows[0]) > 2 and [cells[0] for cells in sentence.rows[1:2]] == ["1"]:
         sentence.rows = sentence.rows[1:]

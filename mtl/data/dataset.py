@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,12 +42,26 @@ class Split:
         """The rows as a metric takes them."""
         return ScoredRows(self.targets, self.units if self.sizes is None else self.sizes, self.columns)
 
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """The index in `texts` of each row's first input, int64 (rows,)."""
+        return np.arange(len(self)) if self.sizes is None else np.cumsum(self.sizes) - self.sizes
+
     def inputs(self, rows: np.ndarray) -> np.ndarray:
         """The indices in `texts` of the inputs of rows with these numbers, row after row, int64 (inputs,)."""
         if self.sizes is None:
             return rows
-        starts = np.cumsum(self.sizes) - self.sizes
-        return np.concatenate([np.empty(0, np.int64), *(np.arange(self.sizes[row]) + starts[row] for row in rows)])
+        ranges = [np.arange(self.sizes[row]) + self.starts[row] for row in rows]
+        return np.concatenate([np.empty(0, np.int64), *ranges])
+
+    def row_texts(self, row: int) -> list[int]:
+        """The texts of a row as `Example.texts` has them, by their indices in the dataset's texts."""
+        inputs = self.texts[self.inputs(np.array([row]))]
+        return [*inputs[0, :-1].tolist(), *inputs[:, -1].tolist()]
+
+    def row_spans(self, row: int) -> list[list[int]]:
+        """The (start, stop) of each span of a row; empty for a task without spans."""
+        return [] if self.spans is None else self.spans[row].tolist()
 
     def take(self, rows: np.ndarray) -> "Split":
         """The split with the rows of these numbers, int64 (rows,), alone."""
@@ -121,22 +136,16 @@ class Dataset:
 
 
 def last_texts(task: Task, split: Split, texts: Sequence[str]) -> list[str]:
-    """The last text of each row of a task with units; of other tasks, nothing. The texts are those that the split has the numbers of."""
+    """The last text of each row of a task with units; an empty list for other tasks. `texts` are those that the split has the numbers of."""
     if not TARGET_KINDS[task.kind].by_unit:
         return []
-    inputs = np.arange(len(split)) if split.sizes is None else np.cumsum(split.sizes) - split.sizes
-    return [texts[number] for number in split.texts[inputs, -1].tolist()]
+    return [texts[number] for number in split.texts[split.starts, -1].tolist()]
 
 
-def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
+def input_rows(dataset: Dataset, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
     """The rows of a split with these numbers, or all, as a trained model takes new ones (`mtl.methods.method.Model.predict`)."""
-    new_rows: list[Row] = []
-    for row in range(len(split)) if rows is None else rows:
-        inputs = [[dataset.texts[text] for text in split.texts[number]] for number in split.inputs(np.array([row]))]
-        texts = inputs[0] if task.candidates is None else [*inputs[0][:-1], *(sides[-1] for sides in inputs)]
-        spans = [] if split.spans is None else split.spans[row].tolist()
-        new_rows.append((*texts, *spans))
-    return new_rows
+    chosen = range(len(split)) if rows is None else rows
+    return [(*(dataset.texts[text] for text in split.row_texts(row)), *split.row_spans(row)) for row in chosen]
 
 
 def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[str, ...]]:
@@ -147,8 +156,8 @@ def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[s
 
 
 def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """For each model input of a choice, the number of the first input of its row with the same texts, int64 (inputs,). Arguments are as in
-    `Split`. Equal candidates have equal outputs up to rounding, which must not decide between them."""
+    """For each model input of a choice, the number of the first input of its row with the same texts, int64 (inputs,).
+    Equal candidates have equal outputs up to rounding, which must not decide between them. Arguments are as in `Split`."""
     keyed = np.column_stack([np.repeat(np.arange(len(sizes)), sizes), texts])
     _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
     return first[inverse.ravel()]
@@ -161,14 +170,13 @@ def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np
 
 
 def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
-    """The rows of a choice, all with targets, with their right candidate and a random wrong one, if there is one, in their order in the row."""
+    """The rows of a choice, which all have targets, each with its right candidate and a random wrong one, if there is one, in their order."""
     assert split.sizes is not None
-    starts = np.cumsum(split.sizes) - split.sizes
     right = split.targets.astype(np.int64)
-    wrong = rng.integers(np.maximum(split.sizes - 1, 1))
-    wrong += wrong >= right
-    inputs = np.sort(np.stack([starts + right, starts + wrong], axis=1), axis=1)
-    exists = np.stack([np.ones_like(right), split.sizes > 1], axis=1).astype(bool)
-    sizes = np.minimum(split.sizes, 2)
-    targets = (right > wrong) * (sizes - 1.0)
-    return replace(split, targets=targets, sizes=sizes, **split.arrays(("texts", *INPUT_ARRAYS), inputs[exists]))
+    wrong = rng.integers(np.maximum(split.sizes - 1, 1))  # the number among the wrong candidates
+    wrong += wrong >= right  # the number among all candidates
+    pairs = np.sort(np.column_stack([right, wrong]), axis=1) + split.starts[:, None]
+    has_wrong = split.sizes > 1
+    inputs = pairs[np.column_stack([np.ones_like(has_wrong), has_wrong])]
+    targets, sizes = (right > wrong).astype(np.float64), np.minimum(split.sizes, 2)
+    return replace(split, targets=targets, sizes=sizes, **split.arrays(("texts", *INPUT_ARRAYS), inputs))

@@ -1,7 +1,7 @@
 """The rows of a task's files as texts and targets."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
@@ -113,20 +113,16 @@ def read_rows(task: Task, path: Path) -> list[Row]:
     return [example.row for example in read_examples(task, path, targets=False)]
 
 
-def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
-    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it; `sizes` are the numbers of
-    the rows' candidates or units, (rows,), where they are known. Raises InputError for a target that is not valid, with its line."""
-    return _read_column(task, path, sizes, target_kind(task).parse)
-
-
 def read_predicted(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
     """As `read_targets`, but predictions, where `TargetKind.parse_prediction` says what is valid."""
-    return _read_column(task, path, sizes, target_kind(task).parse_prediction)
+    return read_targets(task, path, sizes, predicted=True)
 
 
-def _read_column(task: Task, path: Path, sizes: np.ndarray | None, parse: Callable[..., Target]) -> np.ndarray:
-    """The targets or predictions in a file of one column, as `parse` reads a cell of a row with so many candidates or units."""
+def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None, predicted: bool = False) -> np.ndarray:
+    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it; `sizes` are the numbers of
+    the rows' candidates or units, (rows,), where they are known. Raises InputError for a target that is not valid, with its line."""
     kind, values = target_kind(task), []
+    parse = kind.parse_prediction if predicted else kind.parse
     row_sizes = chain([] if sizes is None else sizes.tolist(), repeat(None))
     for number, (line, size) in enumerate(zip(read_lines(path)[1:], row_sizes, strict=False), start=2):
         try:

@@ -41,18 +41,13 @@ def read_records(
     layout: Layout = PLAIN,
     nullable: Sequence[str] = (),
 ) -> list[Record]:
-    """All rows of a file, none dropped, with the values of these columns, and then those of optional columns. Raises InputError, which names the file
-    and the line: for an unknown suffix, a file that cannot be read or is damaged, a missing column or value, a row with too few or too many cells,
-    and a file with no rows. `optional` are further columns that the file has; the value is None where a row of objects has no text or number there.
-    `nullable` are those of the columns whose value is None where a row of objects has null."""
-    may_lack = set(optional) - set(columns)
-
-    def lookup(row: object, column: str) -> Any:
-        if column in nullable:
-            return nullable_value(row, column)
-        return optional_value(row, column) if column in may_lack else value_of(row, column)
-
-    return _read(path, [*columns, *optional], lookup if may_lack or nullable else value_of, layout)
+    """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
+    `optional` are further columns that the file has; the value is None where a row of objects has no text or number there.
+    `nullable` are those of the columns whose value is None where a row of objects has null.
+    Raises InputError, which names the file and the line: for an unknown suffix, a file that cannot be read or is damaged, a missing column or value,
+    a row with too few or too many cells, and a file with no rows."""
+    lookups = [(column, nullable_value if column in nullable else value_of) for column in columns]
+    return _read(path, [*lookups, *((column, optional_value) for column in optional)], layout)
 
 
 def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | None]]:
@@ -60,7 +55,7 @@ def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | No
     columns that share a name. Errors are as in `read_records`, except for missing values."""
     names = column_names(path, layout)
     columns = [name for name, count in Counter(names).items() if not name.endswith(LIST) and count == 1]
-    records = _read(path, columns, optional_value, layout)
+    records = _read(path, [(column, optional_value) for column in columns], layout)
     return {name: [record.values[number] for record in records] for number, name in enumerate(columns)}
 
 
@@ -74,14 +69,15 @@ def column_names(path: Path, layout: Layout = PLAIN) -> list[str]:
     return list(dict.fromkeys(name for _, row in rows for name in names_in(row)))
 
 
-def _read(path: Path, columns: Sequence[str], lookup: Lookup, layout: Layout) -> list[Record]:
-    """The records of a file, whose values `lookup` finds in rows of objects."""
+def _read(path: Path, lookups: Sequence[tuple[str, Lookup]], layout: Layout) -> list[Record]:
+    """The records of a file with the values of these columns, each with what finds its value in a row of objects."""
+    columns = [column for column, _ in lookups]
     if form_of(path, layout) in TABLES and layout.beside is None and layout.part != NUMBERED:
         return _cell_records(path, columns, layout)
     records = []
     for line, row in stream_rows(path, layout, columns):
         try:
-            records.append(Record(line, tuple([lookup(row, column) for column in columns])))
+            records.append(Record(line, tuple([lookup(row, column) for column, lookup in lookups])))
         except ValueError as error:
             raise InputError(str(error), path=path, line=line) from None
     if not records:
@@ -93,7 +89,7 @@ def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Re
     header, rows = read_table(path, layout)
     name, value = value_part(path, layout)
     counts = Counter(header)
-    for column in [*columns, *([name] if name is not None else [])]:
+    for column in columns if name is None else [*columns, name]:
         if column not in counts:
             raise InputError(_no_column(path, column, header, layout), path=path, line=1)
         if counts[column] > 1:

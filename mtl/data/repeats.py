@@ -15,8 +15,9 @@ LEAST_ROWS = 50  # without a repeat; fewer rows choose worse than all rows do
 
 
 def without_order(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
-    """A row's texts without the order of a pair's texts and of candidates, which means nothing. In an analogy, the order says what is asked."""
-    return tuple(texts) if task.candidates is None and len(texts) > 2 else tuple(sorted(texts))
+    """A row's texts, sorted where rows in another order count as repeats: the texts of a pair, and a question with its candidates.
+    In an analogy, the order says what is asked."""
+    return tuple(texts) if task.candidates is None and task.sides > 2 else tuple(sorted(texts))
 
 
 def without_repeats(dataset: Dataset) -> Dataset:
@@ -28,7 +29,8 @@ def without_repeats(dataset: Dataset) -> Dataset:
             continue
         all_rows = dataset.choosing_rows(task)
         trained = set(_keys(dataset, task, splits["train"]))
-        new = np.flatnonzero([key not in trained for key in _keys(dataset, task, splits[dataset.choosing_split(task)])])
+        keys = _keys(dataset, task, splits[dataset.choosing_split(task)])
+        new = np.flatnonzero([key not in trained for key in keys])
         if len(new) < len(all_rows):
             choosing[task.id] = new if len(new) >= LEAST_ROWS else all_rows
     return replace(dataset, choosing=choosing)
@@ -60,13 +62,10 @@ def _keys(dataset: Dataset, task: Task, split: Split) -> list[tuple[object, ...]
         return " ".join(text.split())
 
     keys: list[tuple[object, ...]] = []
-    sizes = np.ones(len(split), dtype=np.int64) if split.sizes is None else split.sizes
-    for row, inputs in enumerate(np.split(split.texts, np.cumsum(sizes)[:-1])):
-        numbers = inputs[0] if task.candidates is None else [*inputs[0, :-1], *inputs[:, -1]]
-        texts = [dataset.texts[number] for number in numbers]
-        spans = [] if split.spans is None else split.spans[row].tolist()
+    for row in range(len(split)):
+        texts = [dataset.texts[text] for text in split.row_texts(row)]
         marked = []
-        for (side, _), ends in zip(task.marked, spans, strict=True):
+        for (side, _), ends in zip(task.marked, split.row_spans(row), strict=True):
             marked.append((plain(texts[side]), *(len(plain(texts[side][:end])) for end in ends)))
         keys.append((without_order(task, list(map(plain, texts))), *sorted(marked)))
     return keys

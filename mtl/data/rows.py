@@ -53,7 +53,9 @@ def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) ->
 
 def _add_lines(path: Path, second: Path, layout: Layout, rows: NumberedRows) -> NumberedRows:
     """Rows with a further column: the lines of a second file. Raises InputError if one file has more rows, or if the rows have such a column."""
-    name = _added_column(layout.header or (), form_of(path, layout))
+    header = layout.header or ()
+    # A header names the column, too, if the first file has a text in each line, and thus one column.
+    name = header[1] if len(header) == 2 and form_of(path, layout) == "txt" else "label"
     added_cells = row_lines(second, Layout(reading=layout.reading))
     for number, (numbered_row, cell) in enumerate(zip_longest(rows, added_cells), start=1):
         if numbered_row is None or cell is None:
@@ -64,11 +66,6 @@ def _add_lines(path: Path, second: Path, layout: Layout, rows: NumberedRows) -> 
         if name in row:
             raise InputError(f"column {name!r} stands in {second.name}, too", path=path)
         yield line, {**row, name: cell}
-
-
-def _added_column(header: Sequence[str], form: str) -> str:
-    """The name of a second file's column. A header names it, too, if the first file has a text in each line, and thus one column."""
-    return header[1] if len(header) == 2 and form == "txt" else "label"
 
 
 def _select_rows(path: Path, rows: NumberedRows, name: str, value: str) -> NumberedRows:

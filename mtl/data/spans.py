@@ -139,24 +139,21 @@ def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
     letters = set(joined)
     positions = np.array([position for position, character in enumerate(text) if character in letters], dtype=np.int64)
     prefix, suffix = _agreement(joined, "".join(character for character in text if character in letters))
-    first, stop = np.empty(len(joined), dtype=np.int64), np.empty(len(joined), dtype=np.int64)
-    first[:prefix], stop[:prefix] = positions[:prefix], positions[:prefix] + 1
-    tail = positions[len(positions) - suffix :]
-    first[len(joined) - suffix :], stop[len(joined) - suffix :] = tail, tail + 1
-    changed = slice(prefix, len(joined) - suffix)
-    between = slice(positions[prefix - 1] + 1 if prefix else 0, tail[0] if suffix else len(text))
-    gap = text[between]
-    first[changed] = between.start + len(gap) - len(gap.lstrip()) if gap.strip() else between.start
-    stop[changed] = between.start + len(gap.rstrip())
-    ends = np.cumsum([len(word) for word in words])
-    return np.stack([first[ends - [len(word) for word in words]], stop[ends - 1]], axis=1)
+    head, tail = positions[:prefix], positions[len(positions) - suffix :]
+    gap_start, gap_stop = head[-1] + 1 if prefix else 0, tail[0] if suffix else len(text)
+    gap = text[gap_start:gap_stop]
+    visible = gap_start + len(gap) - len(gap.lstrip()) if gap.strip() else gap_start
+    changed = len(joined) - prefix - suffix
+    first = np.concatenate([head, np.full(changed, visible), tail])
+    stop = np.concatenate([head + 1, np.full(changed, gap_start + len(gap.rstrip())), tail + 1])
+    lengths = np.array([len(word) for word in words])
+    ends = np.cumsum(lengths)
+    return np.stack([first[ends - lengths], stop[ends - 1]], axis=1)
 
 
 def _agreement(first: str, second: str) -> tuple[int, int]:
     """How many characters two texts have in common at their start, and how many of the rest at their end."""
     shorter = min(len(first), len(second))
-    if first == second:
-        return shorter, 0
     start = next((i for i in range(shorter) if first[i] != second[i]), shorter)
     end = next((i for i in range(shorter - start) if first[-1 - i] != second[-1 - i]), shorter - start)
     return start, end

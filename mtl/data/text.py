@@ -4,7 +4,7 @@ import copy
 import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -38,12 +38,7 @@ def moses(language: str) -> Tokenizer:
     if language not in NonbreakingPrefixes().available_langs:
         problem = "Moses has no list of abbreviations for it; general rules tokenize the texts"
         logger.warning("language %s: %s", language, problem)
-    tokenizer = MosesTokenizer(lang=language)
-
-    def tokenize(text: str) -> list[str]:
-        return tokenizer.tokenize(text, escape=False)
-
-    return tokenize
+    return partial(MosesTokenizer(lang=language).tokenize, escape=False)
 
 
 class Vocabulary:
@@ -77,11 +72,12 @@ class Vocabulary:
 
 
 class TokenizedTexts:
-    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs. `types` are the distinct words; the words of text i are
-    `types[j] for j in tokens[starts[i]:starts[i + 1]]`. Of the texts, `empty` have no token, so they get an unknown one, and `cut` were cut."""
+    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs.
+    `types` are the distinct words; the words of text i are `types[j] for j in tokens[starts[i]:starts[i + 1]]`.
+    `empty` is the number of texts without a token, each of which has an unknown one, and `cut` the number of texts that were cut."""
 
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
-        """Tokenize the distinct texts (Moses), each cut to `max_length` tokens, or read them from a file in `cache_dir` named by their hash."""
+        """Tokenize the distinct texts (Moses), each cut to `max_length` tokens; with a `cache_dir`, only if no earlier call did."""
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         if cache_dir is None:
             self._tokenize(moses(language), max_length)
@@ -114,7 +110,7 @@ class TokenizedTexts:
         self.starts = np.array(starts, dtype=np.int64)
 
     def _load(self, path: Path) -> bool:
-        """Load a cached result. Returns False if the file is missing or damaged."""
+        """Whether a file holds the cached tokens, which are then loaded; not if it is missing or damaged."""
         try:
             arrays = read_arrays(path)
             self.types = arrays["types"].tobytes().decode("utf-8", "surrogatepass").split("\n")
@@ -156,14 +152,11 @@ class TokenizedTexts:
     def with_boundaries(self) -> "TokenizedTexts":
         """The same texts, each with the words of BOUNDARIES around it."""
         bounded = copy.copy(self)
-        start, end = len(self.types), len(self.types) + 1
         bounded.types = [*self.types, *BOUNDARIES]
         bounded.starts = self.starts + 2 * np.arange(len(self.starts))
-        bounded.tokens = np.empty(bounded.starts[-1], dtype=self.tokens.dtype)
-        numbers = np.repeat(np.arange(len(self)), self.lengths)  # of each token's text
-        bounded.tokens[np.arange(len(self.tokens)) + 2 * numbers + 1] = self.tokens
-        bounded.tokens[bounded.starts[:-1]] = start
-        bounded.tokens[bounded.starts[1:] - 1] = end
+        ends = np.column_stack([self.starts[:-1], self.starts[1:]])  # of each text, before which the words are inserted
+        words = np.tile([len(self.types), len(self.types) + 1], len(self))
+        bounded.tokens = np.insert(self.tokens, ends.ravel(), words)
         return bounded
 
     def words(self, text: int) -> list[str]:

@@ -32,15 +32,15 @@ class Coverage:
 
 
 def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
-    """Count the types and tokens of the dataset's distinct texts, by the types with a vector of their own, bool (types,), and those whose vectors
-    come from their n-grams, bool (types,), or None for embeddings without n-grams."""
+    """Count the types and tokens of the dataset's distinct texts. `has_vector` are the types with a vector of their own, bool (types,), and
+    `from_ngrams` those whose vectors come from their n-grams, bool (types,); None for embeddings without n-grams."""
     counts = np.bincount(texts.tokens, minlength=len(has_vector))
-    words = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
+    is_word = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
     from_ngrams = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
-    unknown = ~(has_vector | from_ngrams)
+    unknown = is_word & ~(has_vector | from_ngrams)
 
     def count(chosen: np.ndarray) -> tuple[int, int]:
-        """The types and the tokens among the chosen types, bool (types,)."""
-        return int((chosen & words).sum()), int(counts[chosen & words].sum())
+        """The numbers of words and of their tokens among the chosen types, bool (types,)."""
+        return int((chosen & is_word).sum()), int(counts[chosen & is_word].sum())
 
     return Coverage(count(has_vector), count(from_ngrams), count(unknown), unknown)

@@ -37,24 +37,24 @@ class Vectors:
         EMBEDDERS[name].check_installed(name)
         if self.exist:
             return
+        if recipe is not None and recipe.embeddings != name:
+            message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
+            raise InputError(message, key="embeddings.path", value=recipe.name)
         wing = trainings()
         extra = None if wing is None else wing.extras.get(name)  # that the training of such vectors needs
-        remedies = []
-        if recipe is not None:
-            if recipe.embeddings != name:
-                message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
-                raise InputError(message, key="embeddings.path", value=recipe.name)
-            if recipe.train and extra is not None:
-                check_installed(extra, key="embeddings.path", value=recipe.name)
-                return
-            if recipe.url:
-                remedies.append(f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}")
-            elif recipe.source:
-                remedies.append(f"get them from {recipe.source}")
-        if extra is not None:
+        if recipe is None or not recipe.train or extra is None:
+            raise InputError(f"no such vectors; {'; '.join(self._remedies(extra is not None))}", path=self.path)
+        check_installed(extra, key="embeddings.path", value=recipe.name)
+
+    def _remedies(self, is_trainable: bool) -> list[str]:
+        """How a user can get the vectors, where a run does not train them."""
+        name, recipe, remedies = self.embeddings, self.recipe, list[str]()
+        if recipe is not None and (recipe.url or recipe.source):
+            fetch = f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"
+            remedies.append(fetch if recipe.url else f"get them from {recipe.source}")
+        if is_trainable:
             remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={self.path}")
-        remedies.append("or set embeddings.path=PATH" if remedies else "check embeddings.path")
-        raise InputError(f"no such vectors; {'; '.join(remedies)}", path=self.path)
+        return [*remedies, "or set embeddings.path=PATH" if remedies else "check embeddings.path"]
 
     def train_if_missing(self, suite: Suite, data_dir: Path, held_out: float, device: "torch.device") -> None:
         """Train a run's vectors as their recipe says, if they do not exist. Raises InputError if this fails, and for vectors of other texts."""
@@ -83,7 +83,7 @@ def find_vectors(config: Config, suite: Suite) -> Vectors | None:
 
 
 def check_word_file(config: Config) -> None:
-    """Raise InputError for a method that reads word vectors, and a kind of embeddings that is no file."""
+    """Raise InputError for a method that reads a file of word vectors, and embeddings that are not read from one."""
     by_word = [name for name, kind in EMBEDDERS.items() if kind.by_word]
     if config.embeddings.name not in by_word:
         message = f"method {config.method} reads a file of word vectors; set embeddings={' or '.join(by_word)}"

@@ -1,6 +1,7 @@
 """A vector for each word of a run's vocabulary, drawn at random or read from a file."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
@@ -31,10 +32,9 @@ def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
 
 def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     """The vectors of the dataset's words, read from the file at `request.path`.
-    With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of `frequent_words`; all other
-    words are unknown. A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin,
-    otherwise it is unknown. With missing=random, as in GLUE's baselines and jiant, each seed draws its vector from N(0, 1), as that of the unknown
-    word, and n-grams are not used. Boundary words are not looked up; each seed draws theirs.
+    With min_count=1 and max_words=None, these are all words of all texts, else those of `frequent_words`. Words beside them are unknown.
+    With missing=unknown, a word that is not in the file has the vector of its character n-grams if the file is a .bin; else it is unknown.
+    With missing=random, as in GLUE's baselines and jiant, each seed draws the vectors of such words, and n-grams are not used.
     Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any)."""
     options, texts, path = request.options, request.texts, request.path
     assert path is not None
@@ -51,20 +51,30 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     has_vector = file.in_file if draws_missing else file.has_vector
     if not has_vector.any():
         raise InputError(f"knows none of the suite's {len(words)} words; is it for another language?", path=path)
-    known, in_file = set(compress(words, has_vector)), set(compress(words, file.in_file))
-    vocabulary = Vocabulary(word for word in types if draws_missing or word in known or word in BOUNDARIES)
-    known_ids, known_vectors = vocabulary.ids(compress(words, has_vector)), file.vectors[has_vector]
-    vectors = np.zeros((len(vocabulary), file.dim), dtype=np.float32)
-    vectors[known_ids] = known_vectors
-    vectors[Vocabulary.UNKNOWN] = known_vectors.mean(axis=0)
-    is_drawn = np.ones(len(vocabulary), dtype=bool)
-    is_drawn[known_ids] = is_drawn[Vocabulary.PADDING] = False
-    is_drawn[Vocabulary.UNKNOWN] = draws_missing
-    is_in_file = np.array([word in in_file or word in BOUNDARIES for word in texts.types])
-    from_ngrams = np.array([word in known for word in texts.types]) & ~is_in_file
+    known = list(compress(words, has_vector))
+    kept = {*known, *BOUNDARIES}
+    vocabulary = Vocabulary(types if draws_missing else [word for word in types if word in kept])
+    vectors, drawn = _initial_vectors(vocabulary, known, file.vectors[has_vector], draws_missing)
+    in_file = set(compress(words, file.in_file))
+    is_in_file = np.array([word in in_file for word in texts.types])
+    from_ngrams = np.array([word in kept for word in texts.types]) & ~is_in_file  # boundary words are not counted
     covered = coverage(texts, is_in_file, from_ngrams)
-    drawn = is_drawn if is_drawn.any() else None
     return WordEmbeddings(vocabulary, file.dim, vectors, covered, options.trainable, drawn, options.sparse)
+
+
+def _initial_vectors(
+    vocabulary: Vocabulary, words: Sequence[str], vectors: np.ndarray, draws_unknown: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The fields `vectors` and `drawn` of `WordEmbeddings`, where these words have these vectors.
+    The vector of the unknown word is the mean of all of them, or drawn. Those of boundary words and of further words are always drawn."""
+    ids = vocabulary.ids(words)
+    initial = np.zeros((len(vocabulary), vectors.shape[1]), dtype=np.float32)
+    initial[ids] = vectors
+    initial[Vocabulary.UNKNOWN] = vectors.mean(axis=0)
+    drawn = np.ones(len(vocabulary), dtype=bool)
+    drawn[ids] = drawn[Vocabulary.PADDING] = False
+    drawn[Vocabulary.UNKNOWN] = draws_unknown
+    return initial, drawn if drawn.any() else None
 
 
 def check_dim(path: Path, dim: int, wanted: int | None) -> None:

@@ -312,6 +312,8 @@ def test_conll_u(tmp_path: Path) -> None:
         ("#\thttp://a.b\nx\tO\tO\n\n# id = 1\n#\tO\tO\n", [["x"], ["#"]]),  # as in GermEval
         ("x\tO\n\n## 1\tx y\nx\tO\n\n##\tO\n", [["x"], ["x"], ["##"]]),  # as in KLUE
         ("x\tO\t\n\ny\tO\t\t\n\ufeff\n", [["x"], ["y"]]),  # further cells, and a line, of nothing
+        ("\u200b\nx O\n", [["x"]]),  # a first line of nothing
+        (f"1 O\n{'9' * 5000}-1 O\n", [["1", "9" * 5000 + "-1"]]),  # no number that Python reads
         ("x O\n O\n", [["x", ""]]),
         ("-DOCSTART- -X-\n\nx O\n\n-DOCSTART- -X-\n\ny O\n", [["x"], ["y"]]),
         ("1-2 O\nwon O\n\n1 O\n1-2 O\n", [["1-2", "won"], ["1", "1-2"]]),  # results of games

@@ -141,7 +141,7 @@ def _transfer(part: _Part, size: int | None) -> None:
             raise UnavailableError(f"{part.shown}: {problem}")
         if status == 200:
             length = response.headers.get("Content-Length", "")
-            part.start(_validator(response), int(length) if length.isdecimal() else None)
+            part.start(_validator(response), int(length) if re.fullmatch(r"\d{1,18}", length) else None)
             return _append(part, response, size)
         first, stated_total = _stated_range(response)
         total = part.total if stated_total is None else stated_total

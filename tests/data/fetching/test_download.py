@@ -157,8 +157,11 @@ def test_complete_part_is_not_downloaded_again(server: DownloadServer, target: P
     assert server.sent == [0] and target.read_bytes() == CONTENT
 
 
-def test_body_of_unknown_length_is_downloaded_and_continued(server: DownloadServer, target: Path) -> None:
-    server.chunked, server.cuts = True, [CUT]
+@pytest.mark.parametrize("stated", [None, "9" * 5000])  # no number that Python reads
+def test_body_of_unknown_length_is_downloaded_and_continued(
+    server: DownloadServer, target: Path, stated: str | None
+) -> None:
+    server.chunked, server.stated_length, server.cuts = True, stated, [CUT]
     download(server.url, target, SHA256)
     assert [request.get("range") is None for request in server.requests] == [True, False]
     assert target.read_bytes() == CONTENT
