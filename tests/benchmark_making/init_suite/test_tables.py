@@ -91,6 +91,13 @@ def test_a_large_file_is_sampled_and_its_targets_are_counted(tmp_path: Path, mon
     assert len(read_table(tmp_path / "train.tsv").columns["text"].texts) < 40
 
 
+def test_a_value_beyond_the_sample_that_cannot_be_read(tmp_path: Path) -> None:
+    table = read_table(write_jsonl(tmp_path / "train.jsonl", [{"n": 1}]))
+    write_jsonl(table.path, [{"n": 2**63}])
+    with raises_input_error(file="train.jsonl", line=1):
+        list(table.cells(["n"]))
+
+
 def test_a_large_file_with_empty_lists_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"text": f"a b {i}", "tags": [{"name": "a"}] if i % 4 else []} for i in range(100)]
     monkeypatch.setattr(tables, "SAMPLE_ROWS", 50)
