@@ -177,9 +177,8 @@ def _with_parts(id: str, path: str, parts: Mapping[str, Sequence[str]]) -> Guess
     """The task of a file whose parts are its splits. Several parts of one split are a question."""
     folder, _, name = path.rpartition("/")
     files: dict[str, str | None] = {split: f"{name}{PART}{keys[0]}" for split, keys in parts.items()}
-    several = {split: " or ".join(keys) for split, keys in parts.items() if len(keys) > 1}
-    questions = [f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
-    return Guess(id, folder, files, questions=questions)
+    asked = [f"files.{split}: may be {' or '.join(keys)} of {name}" for split, keys in parts.items() if len(keys) > 1]
+    return Guess(id, folder, files, questions=asked)
 
 
 def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:

@@ -54,7 +54,6 @@ SPLITS = {
         **{"on_train__train": BOTH, "broken__train": TEXTS},
     )),
     "a dev file without the text": Form(BOTH, {"label": BOTH["label"]}),
-    "a test file whose texts cannot be read": Form(NESTED, NESTED, {**NESTED, "text": [["glad", None]] * 12}),
     "a dev file without labels": Form(BOTH, TEXTS),
     "no text": Form({"label": BOTH["label"]}),
     "a dev file in no encoding": Form(BOTH, write=lambda folder: (folder / "dev.tsv").write_bytes(b"text\tlabel\n\x81\xff\x01\tglad\n")),

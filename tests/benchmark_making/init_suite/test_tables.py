@@ -46,6 +46,7 @@ def test_columns_of_nested_rows_and_tables(
     table = read_table(path)
     assert {name: (column.lists or column.texts)[1] for name, column in table.columns.items()} == columns
     assert (set(table.unread), table.incomplete) == (set(unread), {})
+    assert table.lacks("elsewhere") and not any(map(table.lacks, unread))
     assert all(table.unread[name].startswith(what) for name, what in unread.items())
 
 
