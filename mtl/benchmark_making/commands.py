@@ -78,6 +78,8 @@ def add_commands(commands: Commands) -> None:
 def _audit(arguments: argparse.Namespace) -> int:
     from mtl.benchmark_making.audits.checks import audit_job
 
+    if arguments.strict and arguments.write_clean is not None:
+        raise InputError("is not used with --write-clean, which writes a copy and checks nothing", key="--strict")
     job = job_of(arguments.settings)
     if arguments.write_clean is not None:
         from mtl.benchmark_making.audits.clean import write_clean

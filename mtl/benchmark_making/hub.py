@@ -14,7 +14,7 @@ from mtl.base.files import replacing
 from mtl.base.log import logger
 from mtl.benchmark_making.data_files import SUFFIXES, write_records
 from mtl.benchmark_making.hub_files import LISTED, HubFiles, download, list_files, naming_the_dataset
-from mtl.benchmark_making.init_suite.tables import parquet_labels
+from mtl.benchmark_making.init_suite.tables import labels_of, parquet_features
 from mtl.data.columns import Value, printable_names
 from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
@@ -129,7 +129,7 @@ def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: P
     target = columns.index(task.target) if task.target in columns else None
     labels: list[str] = []
     if target is not None and task.labels is not None and copy.suffix == ".parquet":
-        labels = parquet_labels(copy, names[target])
+        labels = labels_of(parquet_features(copy), names[target])
         if not set(task.labels) <= set(labels):  # then the integers are the labels themselves
             labels = []
     for record in records:

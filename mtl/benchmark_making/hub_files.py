@@ -52,9 +52,8 @@ def download(dataset: str, commit: str, files: HubFiles, limit: int) -> dict[str
     for path, (stated, checksum) in files.items():
         with _library_errors():
             copy = Path(hf_hub_download(dataset, path, repo_type="dataset", revision=commit, library_name="mtl"))
-        size = copy.stat().st_size
-        problem = checksum_problem(copy, checksum) if checksum is not None and size == stated else None
-        if size != stated:
+        problem = checksum_problem(copy, checksum) if checksum is not None else None
+        if (size := copy.stat().st_size) != stated:
             problem = f"has {size} bytes, not the {stated} that the Hub lists"
         if problem is not None:
             copy.resolve().unlink()  # else the cache would give this file again

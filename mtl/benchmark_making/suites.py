@@ -186,13 +186,14 @@ class Suite:
 
 def _write(source: Path, out: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]]) -> Suite:
     """Guess a suite from the data files in `source`, and write both to `out`. Raises InputError if that exists with other content."""
+    from mtl.benchmark_making.init_suite.finding import files_of_tasks
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir, path = out / "data", out / f"{name}.yaml"
     if data_dir.exists() and checksums(out) != checksums(source):
         raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
     try:
-        guessed = guess_suite(source / "data", language, name, path, known, shown=data_dir)
+        guessed = guess_suite(files_of_tasks(source / "data"), language, name, path, known, shown=data_dir)
     except InputError as error:
         raise InputError(problem_of_frames(name, error.message), key=error.key) from None
     for task, problem in {**guessed.problems, **guessed.questions}.items():

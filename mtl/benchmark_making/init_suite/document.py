@@ -1,17 +1,22 @@
-"""The suite file that `mtl init-suite` writes, with a comment for each guess. Names and labels are untrusted, so they are quoted if necessary."""
+"""What `mtl init-suite` writes, a suite file with a comment for each guess, and what it prints, a summary. Names and labels are untrusted: they are
+quoted if necessary, and characters that do not print are escaped."""
 
 import json
 import math
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 import yaml
 
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.guess import ID, Guess, printable, quoted
+from mtl.benchmark_making.init_suite.finding import DataFolder
+from mtl.benchmark_making.init_suite.guess import ID, Guess, count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL
+from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS
+from mtl.tasks.task import SPLITS
 
 WIDTH = 120  # a comment that would make its line longer is written above that line
 KEYS = (  # of a task, in the order in which they are written
@@ -20,6 +25,9 @@ KEYS = (  # of a task, in the order in which they are written
 )  # fmt: skip
 MOST_COLUMNS = 8  # the most names of columns in a line about those that are not read
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+MOST_FILES = 3  # the most names of files, or of tasks, in a line
+# Where a kind has another name.
+KINDS = {"labels": "{} labels", TOKEN_LABELS: "{} tags of tokens", MULTI_LABEL: "several of {} labels"}
 
 
 def suite_document(
@@ -100,3 +108,83 @@ def _one_line_yaml(value: object) -> str:
 def suite_settings(out: Path, data_dir: Path) -> str:
     """The settings for the next commands, quoted for a shell."""
     return f"suite={shlex.quote(str(out))} data_dir={shlex.quote(str(data_dir))}"
+
+
+def summary(
+    path: Path, shown: Path, language: str | None, guesses: Sequence[Guess], folder: DataFolder
+) -> Iterator[str]:
+    """What is printed: each task, what is not read, left out and asked, and the next command. `shown`: the data's folder, as this names it."""
+    declared = [guess for guess in guesses if guess.problem is None]
+    width = max((len(guess.id) for guess in declared), default=0)
+    for guess in declared:
+        yield printable(f"{guess.id:{width}}  {_described(guess)}")
+        yield from (printable(f"{'':{width}}  {line}") for line in unread_columns_line(guess))
+    yield from warnings(guesses)
+    yield from _by_text("decide", ((guess.id, question) for guess in declared for question in guess.questions))
+    if language is None:
+        yield "language: not guessed, the file says en; set it, or give --language"
+    used = {name for guess in guesses for name in guess.paths}  # answers name files, too
+    unreadable = "of a form that is not read (unpack archives)"
+    for reason, files in (("named after no split", folder.unused), (unreadable, folder.unreadable)):
+        if names := [name for name in files if name not in used]:
+            further = ", …" if len(names) > MOST_FILES else ""
+            yield f"not read: {count(len(names), 'file')} {reason}: {quoted_names(names[:MOST_FILES])}{further}"
+    yield f"{path}: {_next_step(path, shown, guesses, folder.address)}"
+
+
+def warnings(guesses: Sequence[Guess]) -> Iterator[str]:
+    """What the user should know: the tasks that were left out, the notes on others, and the splits on which these are scored, if they differ."""
+    yield from (printable(f"left out: {guess.id}: {guess.problem}") for guess in guesses if guess.problem is not None)
+    declared = [guess for guess in guesses if guess.problem is None]
+    yield from _by_text("note", ((guess.id, note) for guess in declared for note in guess.notes))
+    held_out = [guess for guess in declared if guess.scored == "dev" and guess.files["dev"] is None]
+    scored = [(guess.id, "on rows of train" if guess in held_out else f"on {guess.scored}") for guess in declared]
+    if len({split for _, split in scored}) > 1:
+        yield from _by_text("scored", scored)
+
+
+def _next_step(path: Path, data_dir: Path, guesses: Sequence[Guess], source: str) -> str:
+    """How many tasks the suite file declares, and what to do with it: answer the questions, or run the next command."""
+    declared = [guess for guess in guesses if guess.problem is None]
+    tasks = count(len(declared), "task")
+    if left_out := len(guesses) - len(declared):
+        tasks += f", and {left_out} left out: mend the data, remove this file and run this again, or go on"
+    if asked := [(guess, question) for guess in declared for question in guess.questions]:
+        answers = dict.fromkeys(f"tasks.{guess.id}.{_answer(guess, question)}" for guess, question in asked)
+        again = f"mtl init-suite {shlex.quote(source or str(data_dir))} --answer {' '.join(map(shlex.quote, answers))}"
+        return f"{tasks}; {count(len(asked), 'question')} to answer in it before it runs, or remove it and answer here: {again}"
+    settings = suite_settings(path, data_dir)
+    command = f"data {settings.removeprefix('suite=')}" if source else f"audit {settings}"
+    return f"{tasks}; check it, then: mtl {command}"
+
+
+def _by_text(kind: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """A line for each text, with the ids of its tasks, from pairs of an id and a text."""
+    ids_by_text: dict[str, list[str]] = {}
+    for id, text in texts:
+        ids_by_text.setdefault(text, []).append(id)
+    for text, ids in ids_by_text.items():
+        further = f" and {len(ids) - MOST_FILES} more" if len(ids) > MOST_FILES else ""
+        yield printable(f"{kind}: {', '.join(ids[:MOST_FILES])}{further}: {text}")
+
+
+def _answer(guess: Guess, question: str) -> str:
+    """The answer to a question as KEY=VALUE: the guess of how files are named and read, else …. A name that does not print is escaped as in YAML."""
+    key = question.partition(":")[0]
+    section, _, inner_key = key.partition(".")
+    guessed = ({"files": guess.files, **guess.keys}.get(section) or {}).get(inner_key) if inner_key else None
+    value = str(guessed or "…")
+    return f"{key}={value if value.isprintable() else printable(scalar(value))}"
+
+
+def _described(guess: Guess) -> str:
+    """One task in one line."""
+    keys = guess.keys
+    kind = KINDS.get(guess.kind, guess.kind).format(len(keys.get("labels") or ()))
+    if "answered_by" in keys:
+        kind = f"answered by {keys['answered_by']}"
+    elif guess.kind == "number":
+        kind = "numbers {} to {}".format(*keys["range"])
+    splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
+    texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
+    return f"target {quoted(keys['target'])}: {kind}, {keys['metric']}; text {texts}; {splits}"

@@ -12,9 +12,8 @@ from mtl.data.columns import LIST
 INTEGER = re.compile("[+-]?[0-9]{1,400}")
 INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-THOUSANDS = re.compile(
-    "[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+"
-)  # groups of three digits, which a comma sets apart in English
+# Groups of three digits, which a comma sets apart in English.
+THOUSANDS = re.compile("[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say

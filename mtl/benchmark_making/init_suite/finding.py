@@ -1,12 +1,12 @@
 """The tasks below a folder: files that are named after splits, and files that hold the splits as keys, or in a column."""
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
@@ -14,7 +14,7 @@ from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite import file_names
 from mtl.benchmark_making.init_suite.file_names import NamedFile, first_part, suffix_of, task_id
 from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.reading import sniff
+from mtl.benchmark_making.init_suite.sniffing import sniff
 from mtl.benchmark_making.init_suite.tables import read_table
 from mtl.data.files import data_lines
 from mtl.data.forms import form_of
@@ -36,16 +36,20 @@ FilesByTask = dict[tuple[str, str], dict[str, list[NamedFile]]]  # by folder and
 
 
 @dataclass(frozen=True)
-class FolderContent:
-    """The tasks below a data folder, and what else is there."""
+class DataFolder:
+    """A folder of data files, perhaps with those of a data set of the Hub: its tasks, and what else is there."""
 
-    tasks: list[Guess]  # with their files alone, and what is to be said about these
-    unused: list[str]  # data files that are named after no split, as paths below the data folder
-    unreadable: list[str]  # files with a split in their name that no form reads
+    path: Path
+    tasks: Sequence[Guess]  # with their files alone, and what is to be said about these
+    unused: Sequence[str] = ()  # data files that are named after no split, as paths below the folder
+    unreadable: Sequence[str] = ()  # files with a split in their name that no form reads
+    address: str = ""  # of the data set of the Hub, with its commit
+    keys: Mapping[str, Any] = field(default_factory=dict)  # of the suite file, which all tasks of the data set have
+    language: str | None = None  # the only language that the data set's card names
 
 
-def files_of_tasks(data_dir: Path) -> FolderContent:
-    """The tasks below a folder. A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv,
+def files_of_tasks(data_dir: Path) -> DataFolder:
+    """A folder with its tasks. A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv,
     xnli.{dev,test}.ko.tsv, or {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file, or
     all that differ in their number alone, holds training rows, if the user agrees."""
     paths, root = all_files(data_dir), data_dir.resolve().name
@@ -76,20 +80,15 @@ def files_of_tasks(data_dir: Path) -> FolderContent:
             folder, _, name = str(first_part(group)).rpartition("/")
             tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": name}, questions=[NO_SPLIT]))
         unused = []
-    return FolderContent(tasks, unused, unreadable)
+    return DataFolder(data_dir, tasks, unused, unreadable)
 
 
 def all_files(data_dir: Path) -> list[PurePosixPath]:
     """The paths of all files below a folder, sorted in each, without hidden files and folders and links to folders. Raises OSError."""
-
-    def stop(error: OSError) -> None:
-        raise error
-
-    paths = []
-    for folder, below, names in os.walk(data_dir, onerror=stop):
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        visible = sorted(name for name in names if not name.startswith(".") and Path(folder, name).is_file())
-        paths += [PurePosixPath(Path(folder).relative_to(data_dir).as_posix(), name) for name in visible]
+    visible = sorted(path for path in data_dir.iterdir() if not path.name.startswith("."))
+    paths = [PurePosixPath(path.name) for path in visible if path.is_file()]
+    for folder in [path for path in visible if path.is_dir() and not path.is_symlink()]:
+        paths += [PurePosixPath(folder.name, path) for path in all_files(folder)]
     return paths
 
 
@@ -178,9 +177,8 @@ def _with_parts(id: str, path: str, parts: Mapping[str, Sequence[str]]) -> Guess
     """The task of a file whose parts are its splits. Several parts of one split are a question."""
     folder, _, name = path.rpartition("/")
     files: dict[str, str | None] = {split: f"{name}{PART}{keys[0]}" for split, keys in parts.items()}
-    several = {split: " or ".join(keys) for split, keys in parts.items() if len(keys) > 1}
-    questions = [f"files.{split}: may be {keys} of {name}" for split, keys in several.items()]
-    return Guess(id, folder, files, questions=questions)
+    asked = [f"files.{split}: may be {' or '.join(keys)} of {name}" for split, keys in parts.items() if len(keys) > 1]
+    return Guess(id, folder, files, questions=asked)
 
 
 def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:

@@ -174,7 +174,9 @@ def _guess_splits(guess: Guess, tables: SplitTables, test_has_targets: bool) -> 
     inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
     for split in [split for split in ("dev", "test") if split in tables]:
         if absent := next((name for name in inputs if name not in tables[split].columns), None):
-            reason = tables[split].incomplete.get(absent, f"{guess.files[split]} has no column {quoted(absent)}")
+            unread = tables[split].unread.get(absent)
+            absence = f"has {unread} in" if unread else "has no"
+            reason = tables[split].incomplete.get(absent, f"{guess.files[split]} {absence} column {quoted(absent)}")
             guess.questions.append(f"files.{split}: not used: {reason}")
             guess.files[split] = None
             del guess.rows[split]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -14,18 +14,14 @@ from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.typed import typed
-from mtl.benchmark_making.init_suite.document import KEYS, suite_document
+from mtl.benchmark_making.init_suite.document import KEYS, MOST_FILES, suite_document, summary, warnings
 from mtl.benchmark_making.init_suite.file_names import file_name
-from mtl.benchmark_making.init_suite.finding import files_of_tasks
+from mtl.benchmark_making.init_suite.finding import DataFolder, files_of_tasks
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.benchmark_making.init_suite.guessing import guess_task
-from mtl.benchmark_making.init_suite.summary import MOST_FILES, summary, warnings
 from mtl.data.forms import SUFFIXES
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import SPLITS, Task
-
-if TYPE_CHECKING:
-    from mtl.benchmark_making.init_suite.hub_sets import HubSet
 
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
 ANSWER = re.compile(rf"tasks\.(.+?)\.((?:reading|files)\..+|(?:{'|'.join(KEYS)}))")  # an id may have dots
@@ -63,14 +59,8 @@ def init_suite(
     Raises:
         InputError: if there is no folder, no usable file or no task that can be declared, for a name that is not valid in file names, if `out`
             already exists, as nothing is overwritten, and for questions that are not allowed."""
-    opened: AbstractContextManager[HubSet | None] = nullcontext()
-    if isinstance(data_dir, str) and data_dir.startswith("hf://"):
-        check_installed("hub", unit=data_dir)
-        from mtl.benchmark_making.init_suite.hub_sets import hub_set
-
-        opened = hub_set(data_dir)
-    with opened as source:
-        folder = source.folder if source else Path(data_dir)
+    with _opened(data_dir) as dataset:
+        folder = dataset.path if dataset else Path(data_dir)
         if folder.is_file():
             raise InputError(f"is a file; name its folder, {folder.parent}, in which it should be alone", path=folder)
         if not folder.is_dir():
@@ -79,8 +69,24 @@ def init_suite(
         path = out or Path(f"{suite_name}.yaml")
         if path.exists() or path.is_symlink():
             raise InputError("already there; remove it, or name another file with --out", path=path)
-        language = language or (source.language if source else None)
-        guessed = guess_suite(folder, language, suite_name, path, known, source)
+        guessed = guess_suite(dataset or files_of_tasks(folder), language, suite_name, path, known)
+    _check_may_be_written(guessed, folder, allow_questions)
+    write_text(path, guessed.document)
+    return guessed
+
+
+def _opened(data_dir: Path | str) -> AbstractContextManager[DataFolder | None]:
+    """The data set of the Hub at this address, which is there within the block; None for a folder."""
+    if not (isinstance(data_dir, str) and data_dir.startswith("hf://")):
+        return nullcontext()
+    check_installed("hub", unit=data_dir)
+    from mtl.benchmark_making.init_suite.hub_sets import hub_set
+
+    return hub_set(data_dir)
+
+
+def _check_may_be_written(guessed: Guessed, folder: Path, allow_questions: bool) -> None:
+    """Raise InputError for a suite file without a task, and for questions that are not allowed."""
     if not guessed.has_task:
         problems = "; ".join(f"{id}: {problem}" for id, problem in [*guessed.problems.items()][:MOST_FILES])
         raise InputError(f"no task could be guessed, and no suite file is written: {problems}", path=folder)
@@ -88,8 +94,6 @@ def init_suite(
         id, question = next(iter(guessed.questions.items()))
         key = question.partition(":")[0]
         raise InputError(f"{question}; answer it: tasks={{{id!r}: {{{key!r}: …}}}}", key=f"tasks.{id}")
-    write_text(path, guessed.document)
-    return guessed
 
 
 def _suite_name(folder: Path, name: str | None) -> str:
@@ -125,73 +129,80 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def guess_suite(
-    data_dir: Path,
+    folder: DataFolder,
     language: str | None,
     name: str,
     path: Path,
     known: Mapping[str, Mapping[str, Any]] | None = None,
-    source: "HubSet | None" = None,
     shown: Path | None = None,
 ) -> Guessed:
-    """Guess the tasks of the data files below a folder, for a suite file that is not written yet.
+    """Guess the tasks of a folder of data files, for a suite file that is not written yet.
 
     Args:
-        data_dir, language, name, known: as in `init_suite`.
+        language, name, known: as in `init_suite`.
         path: of the suite file, which its comments name.
-        source: the data set of the Hub whose files are in the folder.
-        shown: the folder that comments name as that of the data; None: `data_dir`, or for a data set of the Hub data/NAME.
+        shown: the folder that comments name as that of the data; None: the folder's path, or for a data set of the Hub data/NAME.
 
     Raises:
         InputError: if there is no usable file, and for known keys of other tasks, or that do not fit a task."""
-    content = source.content if source else files_of_tasks(data_dir)
-    address = source.address if source else ""
-    if not content.tasks:
-        seen = f"; {quoted_names(content.unreadable[:MOST_FILES])} cannot be read" if content.unreadable else ""
+    if not folder.tasks:
+        seen = f"; {quoted_names(folder.unreadable[:MOST_FILES])} cannot be read" if folder.unreadable else ""
         remedy = f"its name has one of the words {', '.join(SPLITS)}, and ends in {', '.join(SUFFIXES)}"
-        raise InputError(f"no file of a split below it{seen}; {remedy}", path=address or data_dir)
-    ids = [task.id for task in content.tasks]
-    known_keys: dict[str, dict[str, Any]] = {}
-    for id, keys in (known or {}).items():
-        if id not in ids:
-            raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
-        known_keys[id] = {**keys, **{key: [keys[key]] for key in LISTS if isinstance(keys.get(key), str)}}
-        _check_known(id, known_keys[id])
-    guesses = [guess_task(task, data_dir, known_keys.get(task.id)) for task in content.tasks]
+        raise InputError(f"no file of a split below it{seen}; {remedy}", path=folder.address or folder.path)
+    known_keys = _known_keys(known or {}, [task.id for task in folder.tasks])
+    guesses = [guess_task(task, folder.path, known_keys.get(task.id)) for task in folder.tasks]
     _choose_answering_tasks(guesses)
     for guess in guesses:
-        guess.keys |= source.keys if source else {}
-        if source and guess.problem is not None:
-            guess.problem = guess.problem.replace(f"{data_dir}/", "")
-    shown = Path("data", name) if source else shown or data_dir  # a suite's data is there, if nothing else is said
-    document = suite_document(name, language, guesses, shown, path, address)
+        guess.keys |= folder.keys
+        if folder.address and guess.problem is not None:  # the files were in a temporary folder
+            guess.problem = guess.problem.replace(f"{folder.path}/", "")
+    language = language or folder.language
+    shown = Path("data", name) if folder.address else shown or folder.path  # where `mtl data` writes a suite's data
+    document = suite_document(name, language, guesses, shown, path, folder.address)
     problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
     _check_declared(document, path, known_keys, problems)
     questions = {guess.id: guess.questions[0] for guess in guesses if guess.problem is None and guess.questions}
-    lines = "\n".join(summary(path, shown, language, guesses, content, address))
+    lines = "\n".join(summary(path, shown, language, guesses, folder))
     return Guessed(path, document, lines, [*warnings(guesses)], problems, questions, len(problems) < len(guesses))
 
 
+def _known_keys(known: Mapping[str, Mapping[str, Any]], ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The known keys of each task, a list of one text for a text where a suite file has a list. Raises InputError for keys of other tasks than
+    those with these ids, for keys that no suite file has, and for values that have another type there."""
+    by_task: dict[str, dict[str, Any]] = {}
+    for id, keys in known.items():
+        if id not in ids:
+            raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
+        by_task[id] = {**keys, **{key: [keys[key]] for key in LISTS if isinstance(keys.get(key), str)}}
+        _check_known(id, by_task[id])
+    return by_task
+
+
 def _choose_answering_tasks(guesses: Sequence[Guess]) -> None:
-    """Guess for each task without a train file which task answers it, with a question, unless the user says so. Of several that could, the one with
-    most training rows is chosen. If none could, the task gets a problem."""
+    """Guess for each task without a train file which task answers it, unless the user says so. If none could, the task gets a problem."""
     for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
         answering = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
-        if not answering and "answered_by" not in guess.keys:
+        if answering or "answered_by" in guess.keys:
+            _declare_answered(guess, answering)
+        else:
             lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
             guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
-            continue
-        for key in ("kind", "labels", "range"):  # which it takes from the task that answers it, with the questions
-            guess.keys.pop(key, None)
-            guess.why.pop(key, None)
-        guess.questions = [text for text in guess.questions if not text.startswith(("labels:", "kind:"))]
-        guess.why["files"] = "no train file"
-        if "answered_by" not in guess.keys:
-            answering.sort(key=lambda task: -task.rows["train"])
-            why = "a guess: it has the same text columns, and these targets among its own"
-            guess.declare(why, answered_by=answering[0].id)
-            names = " or ".join(task.id for task in answering)
-            question = f"answered_by: no training rows; {names} has the same text columns, and all its labels"
-            guess.questions.append(question)
+
+
+def _declare_answered(guess: Guess, answering: Sequence[Guess]) -> None:
+    """Declare that one of these tasks answers a task, with a question: the one with most training rows, unless the user names one."""
+    for key in ("kind", "labels", "range"):  # which it takes from the task that answers it, with the questions
+        guess.keys.pop(key, None)
+        guess.why.pop(key, None)
+    guess.questions = [text for text in guess.questions if not text.startswith(("labels:", "kind:"))]
+    guess.why["files"] = "no train file"
+    if "answered_by" not in guess.keys:
+        ranked = sorted(answering, key=lambda task: -task.rows["train"])
+        guess.declare(
+            "a guess: it has the same text columns, and these targets among its own", answered_by=ranked[0].id
+        )
+        names = " or ".join(task.id for task in ranked)
+        guess.questions.append(f"answered_by: no training rows; {names} has the same text columns, and all its labels")
 
 
 def _could_answer(task: Guess, guess: Guess) -> bool:

@@ -1,6 +1,6 @@
 """Targets that are parts of texts: answers that stand in a passage."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -58,11 +58,7 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     if starts:
         guess.declare("", starts=starts)
     if "metric" not in known:
-        sample = passages.texts[:SAMPLE]
-        by_characters = sum(len(NO_SPACES.findall(text)) for text in sample) > UNSPACED * sum(map(len, sample))
-        further = ", by characters: the passages have no spaces between words" if by_characters else ""
-        guess.declare(f"SQuAD's{further}", metric="squad_f1_characters" if by_characters else "squad_f1")
-        guess.declare("", also=["squad_exact"])
+        _declare_metric(guess, passages.texts[:SAMPLE])
     if len(passages.counts) < len(passages.texts):
         guess.declare("questions on one passage stay together", group=passages.name)
     labelled = [split for split, table in tables.items() if any(map(any, _answers(table.columns.get(target))))]
@@ -71,6 +67,14 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     used = {target, *texts, *filter(None, [starts, guess.keys.get("group")])}
     guess.unread = unread_columns(main, tables.test, column, used)
     return "test" in labelled
+
+
+def _declare_metric(guess: Guess, passages: Sequence[str]) -> None:
+    """Declare SQuAD's metric as the main one, which counts characters where these passages have no spaces between words."""
+    by_characters = sum(len(NO_SPACES.findall(text)) for text in passages) > UNSPACED * sum(map(len, passages))
+    further = ", by characters: the passages have no spaces between words" if by_characters else ""
+    guess.declare(f"SQuAD's{further}", metric="squad_f1_characters" if by_characters else "squad_f1")
+    guess.declare("", also=["squad_exact"])
 
 
 def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:

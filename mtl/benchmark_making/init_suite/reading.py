@@ -107,25 +107,31 @@ def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]])
 def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
     """Whether the tables with these first rows, by file name, have a header line, and the question if that is not certain."""
     first_lines = [tuple(rows[0]) for rows in heads.values()]
+    are_equal, are_different = len(set(first_lines)) == 1, len(set(first_lines)) == len(first_lines)
     name, rows = next(iter(heads.items()))
-    line = first_lines[0]
-    columns = list(zip(*(row for row in rows if len(row) == len(line)), strict=True))
+    columns = list(zip(*(row for row in rows if len(row) == len(rows[0])), strict=True))
     # A value that occurs again in its column is hardly the column's name, and neither is a number.
     recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
     has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
-    are_equal = len(set(first_lines)) == 1
     in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
-    usual_names = {*LABEL_NAMES, *TEXT_WORDS} & {cell.strip().lower() for cell in line}
-    below_words = [cells[1:] for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
-    is_above_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in below_words)
-    has_names = bool(in_all_files or usual_names) or is_above_numbers
-    could_be_names = all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)
+    has_names = bool(in_all_files) or _begin_with_names(columns)
     # Files with a header have the same one.
-    is_like_header = (are_equal and len(first_lines) > 1) or has_names or (could_be_names and not recurring)
+    is_like_header = (are_equal and len(heads) > 1) or has_names or (_may_be_names(rows[0]) and not recurring)
     if is_like_header and not has_numbers:
         return True, None
-    are_different = len(set(first_lines)) == len(first_lines)
     if ((has_numbers and are_different) or (recurring and not are_equal)) and not has_names:
         return False, None
-    quoted_cells = ", ".join(map(quoted, sorted(recurring) or line))
+    quoted_cells = ", ".join(map(quoted, sorted(recurring) or rows[0]))
     return False, f"header: {quoted_cells} in the first line of {name}: is this line a header, or a row?"
+
+
+def _begin_with_names(columns: Sequence[Sequence[str]]) -> bool:
+    """Whether one of the columns begins with a usual name of a column, or with a word above two numbers or more."""
+    usual_names = {*LABEL_NAMES, *TEXT_WORDS} & {cells[0].strip().lower() for cells in columns}
+    below_words = [cells[1:] for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
+    return bool(usual_names) or any(all(map(NUMBER.fullmatch, cells)) for cells in below_words)
+
+
+def _may_be_names(line: Sequence[str]) -> bool:
+    """Whether the cells of a line may be the names of columns: short, and each once."""
+    return all(cell.strip() and len(cell.split()) <= LONG for cell in line) and len(set(line)) == len(line)

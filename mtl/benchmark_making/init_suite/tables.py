@@ -27,6 +27,10 @@ SPAN_LIST = "a list of spans, which reading.spans reads, or kind: answer in a su
 # The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
 STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
 
+CellsByColumn = dict[
+    str, dict[int, Any]
+]  # by column and number of the row in a sample: rows may have keys of their own
+
 
 @dataclass(frozen=True)
 class FileTable:
@@ -39,17 +43,22 @@ class FileTable:
     incomplete: dict[str, str] = field(default_factory=dict)  # for each column that lacks a value in some rows, where
     unread: dict[str, str] = field(default_factory=dict)  # what columns hold that no task can read: "a list of objects"
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether the rows are objects, whose keys may hold lists and further objects."""
+        return form_of(self.path, self.layout) in OBJECTS
+
     def has(self, name: str) -> bool:
         """Whether the file has a column of this name that can be read and is not blank."""
         return name in self.columns and not self.columns[name].is_blank
 
     def lacks(self, name: str) -> bool:
-        """Whether a file has no value at all in a column. A column that lacks values only in some rows does not count."""
+        """Whether no row of the file has a value in a column. One that some rows lack, or that cannot be read, does not count."""
         column = self.columns.get(name)
-        return column.is_blank if column is not None else name not in self.incomplete
+        return column.is_blank if column is not None else name not in {*self.incomplete, *self.unread}
 
     def whole(self, name: str) -> FileColumn:
-        """A column with the counts of all rows of the file, which is read again if it was sampled."""
+        """A column with the counts of all rows of the file, which is read again if texts were sampled. A column of lists is returned as it is."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
@@ -57,16 +66,17 @@ class FileTable:
         return FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
 
     def cells(self, names: Sequence[str]) -> Iterator[list[Any]]:
-        """The values of columns in all rows of the file, which is read again: texts, or lists of them. Raises InputError where one is missing."""
-        is_nested = form_of(self.path, self.layout) in OBJECTS
+        """The values of columns in all rows of the file, which is read again: texts, or lists of them. Raises InputError where one cannot be had."""
         for line, row in stream_rows(self.path, self.layout):
-            values = dict(_flat(row, is_nested))
+            values = dict(_flat(row, self.is_nested))
             empty = [name for name, value in values.items() if value == []]
             for name in names:
                 if name not in values and any(_is_key_of(name, objects) for objects in empty):
                     values[name] = []
-                if not isinstance(values.get(name), str | list):
-                    raise InputError(f"column {quoted(name)} has no value", path=self.path, line=line)
+                value = values.get(name)
+                if value is None or isinstance(value, _Unreadable):
+                    problem = "has no value" if value is None else f"is {value.kind}"
+                    raise InputError(f"column {quoted(name)} {problem}", path=self.path, line=line)
             yield [values[name] for name in names]
 
     @property
@@ -95,37 +105,47 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
         raise InputError("no rows; add some, or leave the file out, as with files.test=null", path=path)
     form, table = form_of(path, layout), FileTable(path, layout, rows, {})
     header = Counter(column_names(path, layout) if form in TABLES else [])
-    for name, cells in _cells_by_column(sample, path, form in OBJECTS).items():
+    features = parquet_features(path) if form == "parquet" else {}
+    for name, cells in _cells_by_column(sample, table).items():
         if not name.removesuffix(LIST).rpartition(".")[2].strip():
             table.unread[name] = NAMELESS
         elif header[name] > 1:
             table.unread[name] = f"the name of {header[name]} columns"
         else:
-            _add_column(table, name, cells, [line for line, _ in sample])
+            _add_column(table, name, cells, [line for line, _ in sample], labels_of(features, name))
     if not table.columns and not table.incomplete and not table.unread:
         raise InputError("has no columns with a name and texts or numbers", path=path)
     return table
 
 
-def _cells_by_column(sample: Sequence[tuple[int, Any]], path: Path, is_nested: bool) -> dict[str, dict[int, Any]]:
-    """The values of each column by the number of the row in a sample: rows may have keys of their own."""
-    values: dict[str, dict[int, Any]] = {}
+def _cells_by_column(sample: Sequence[tuple[int, Any]], table: FileTable) -> CellsByColumn:
+    """The values of each column of a table in a sample of its rows. Raises InputError for too many columns."""
+    values: CellsByColumn = {}
     for number, (_, row) in enumerate(sample):
-        for name, value in _flat(row, is_nested):
+        for name, value in _flat(row, table.is_nested):
             values.setdefault(name, {})[number] = value
         if len(values) > MOST_COLUMNS:
-            raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=path)
+            raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=table.path)
+    _merge_empty_lists(values)
+    _drop_parts_of_spans(values)
+    return values
+
+
+def _merge_empty_lists(values: CellsByColumn) -> None:
+    """Give the columns of the keys of a list's objects an empty list in the rows in which the list is empty, and so shows none of its keys."""
     for objects in [name for name, cells in values.items() if name.endswith(LIST) and not any(cells.values())]:
         keys = [name for name in values if _is_key_of(name, objects)]
         for name in keys:
             values[name] = dict(sorted({**values[name], **values[objects]}.items()))
         if keys:
             del values[objects]
-    # In rows without a span, or without the first character of one, the list looks like another one.
+
+
+def _drop_parts_of_spans(values: CellsByColumn) -> None:
+    """Delete the columns below a list of spans. In rows without spans, or without the first character of one, it looks like another list."""
     for spans in [name for name, cells in values.items() if _Unreadable(SPAN_LIST) in cells.values()]:
         for name in [name for name in values if name.startswith((f"{spans}.", f"{spans}{LIST}"))]:
             del values[name]
-    return values
 
 
 class _Unreadable(NamedTuple):
@@ -147,10 +167,11 @@ def _flat(row: Mapping[str, Any], is_nested: bool, prefix: str = "") -> Iterator
         elif is_list(value):
             yield f"{name}{LIST}", list(map(text, value))
         elif isinstance(value, list):
-            kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
-            unreadable = _Unreadable(f"a list of {' and '.join(sorted(f'{kind}s' for kind in kinds))}")
-            lists: dict[str, Any] = {f"{name}.{key}{LIST}": items for key, items in lists_below(value).items()}
-            yield from (lists or {name: unreadable}).items()
+            lists = lists_below(value)
+            yield from ((f"{name}.{key}{LIST}", items) for key, items in lists.items())
+            if not lists:
+                kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
+                yield name, _Unreadable(f"a list of {' and '.join(sorted(f'{kind}s' for kind in kinds))}")
         elif value is None or isinstance(value, str):
             yield name, value
         elif isinstance(value, int) and not -INTEGER_LIMIT <= value < INTEGER_LIMIT:
@@ -163,8 +184,9 @@ def _flat(row: Mapping[str, Any], is_nested: bool, prefix: str = "") -> Iterator
 
 def _are_spans(value: Any) -> bool:
     """Whether the items of a list, or the objects of an object, have the whole numbers with which a span begins and ends, and a text."""
-    items = value if isinstance(value, list) else items_of(value)
-    if not all(isinstance(item, dict | list) for item in (value.values() if isinstance(value, dict) else items)):
+    items = items_of(value)
+    members = value.values() if isinstance(value, dict) else items  # `items` has only the objects among them
+    if not all(isinstance(member, dict | list) for member in members):
         return False
     leaves = list(chain.from_iterable(map(_leaves, items)))
     words = set(chain.from_iterable(FileColumn(key, []).words for key, leaf in leaves if type(leaf) is int))
@@ -185,13 +207,12 @@ def _is_key_of(name: str, objects: str) -> bool:
     return name.endswith(LIST) and name.startswith(f"{objects.removesuffix(LIST)}.")
 
 
-def _add_column(table: FileTable, name: str, cells: Mapping[int, Any], lines: Sequence[int]) -> None:
+def _add_column(table: FileTable, name: str, cells: Mapping[int, Any], lines: Sequence[int], labels: list[str]) -> None:
     """Add a column to a table, with its values by the number of the row in the sample, whose rows stand in these lines."""
     present = [cell for cell in cells.values() if cell is not None]
     if unreadable := next((cell for cell in present if isinstance(cell, _Unreadable)), None):
         table.unread[name] = unreadable.kind
     elif len(present) == len(lines):
-        labels = parquet_labels(table.path, name) if form_of(table.path, table.layout) == "parquet" else []
         texts, lists = ([], present) if isinstance(present[0], list) else (present, [])
         table.columns[name] = FileColumn(name, texts, lists, labels)
     elif present:  # else null in all rows
@@ -200,16 +221,24 @@ def _add_column(table: FileTable, name: str, cells: Mapping[int, Any], lines: Se
         table.incomplete[name] = f"{table.path.name}:{line}: column {quoted(name)} has no value, as in {missing}"
 
 
-def parquet_labels(path: Path, column: str) -> list[str]:
-    """The labels that a column's integers are indices of, by the file's metadata; or none. Raises InputError as `parquet_names`."""
+def parquet_features(path: Path) -> Any:
+    """What a file's metadata says about its columns, if the library datasets wrote it; it is not trusted. Raises InputError as `opened_parquet`."""
     with opened_parquet(path) as file:
         metadata = file.schema_arrow.metadata or {}
     try:
-        feature = json.loads(metadata[b"huggingface"])["info"]["features"][column.removesuffix(LIST)]
+        return json.loads(metadata[b"huggingface"])["info"]["features"]
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return {}
+
+
+def labels_of(features: Any, column: str) -> list[str]:
+    """The labels that a column's integers are indices of, by the file's metadata; or none."""
+    try:
+        feature = features[column.removesuffix(LIST)]
         if column.endswith(LIST):
             feature = feature[0] if isinstance(feature, list) else feature["feature"]
         labels = feature["names"]
-    except (LookupError, TypeError, ValueError, RecursionError):
+    except (LookupError, TypeError):
         return []
     return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
@@ -35,26 +34,6 @@ class TargetColumn(NamedTuple):
     several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
 
 
-@dataclass(frozen=True)
-class Possible:
-    """The columns that may be the target, in the order of the file."""
-
-    columns: Sequence[FileColumn]
-    named: Sequence[FileColumn]  # those whose names say that they are targets
-    lacking: Sequence[FileColumn]  # those without values in the test file
-
-    @property
-    def likely(self) -> Sequence[FileColumn]:
-        """The first of the three that is not empty: the names, then the test file, then all."""
-        return self.named or self.lacking or self.columns
-
-    def best_pool(self) -> Sequence[FileColumn]:
-        """The only named column, or the only one of them that the test file lacks; without named ones, the only lacking one; else all likely ones."""
-        named_and_lacking = [column for column in self.named if column in self.lacking]
-        pools = [self.named, named_and_lacking] if self.named else [self.lacking]
-        return next((pool for pool in pools if len(pool) == 1), self.likely)
-
-
 def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
     """The target's column: the known one, or a guess. Raises InputError for lists that are texts."""
     if "target" not in known:
@@ -73,29 +52,33 @@ def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> T
     """Guess the target's column: several labels of a row, where the known keys allow them, or one label or number. Raises InputError if none fits."""
     main, test = tables.main, tables.test
     columns = possible_targets(main)
+    named = _columns_by_name(main, columns)
     lacking = [column for column in columns if test is not None and test.lacks(column.name)]
-    possible = Possible(columns, _columns_by_name(main, columns), lacking)
     if known.get("kind", MULTI_LABEL) == MULTI_LABEL and not {"range", "candidates"} & {*known}:
-        candidates = possible.likely or _repeated_words(main)
+        candidates = named or lacking or columns or _repeated_words(main)
         several = several_labels(main, candidates)
-        certain = {column.name for column in possible.named if _is_named(column)}
+        certain = {column.name for column in named if _is_named(column)}
         if several is not None and (not certain or certain & set(several.columns)):
             return _target_of_several(main, several, candidates)
     if not columns:
         raise InputError(_no_target(id, main))
-    return _target_of_one(main, possible)
+    return _target_of_one(main, columns, named, lacking)
 
 
-def _target_of_one(main: FileTable, possible: Possible) -> TargetColumn:
-    """The first column of the best pool as the target, with the reason: its name says so, the test file lacks its values, or it is the only column
-    with labels or numbers. The question is asked where another column may be it."""
-    pool = possible.best_pool()
+def _target_of_one(
+    main: FileTable, columns: Sequence[FileColumn], named: Sequence[FileColumn], lacking: Sequence[FileColumn]
+) -> TargetColumn:
+    """Guess the target from the columns that may be it, those of them with names of targets, and those of them without values in the test file. The
+    reason: its name says so, the test file lacks its values, or it is the only column with labels or numbers. Where others may be it, it asks."""
+    named_and_lacking = [column for column in named if column in lacking]
+    pools = [named, named_and_lacking] if named else [lacking]
+    pool = next((pool for pool in pools if len(pool) == 1), named or lacking or columns)
     first, question = pool[0], f"target: {with_counts(pool)} may be the target"
     if len(pool) > 1:
         return TargetColumn(first, f"one of {len(pool)} that may be it", question)
-    if first in possible.named or first in possible.lacking:
-        missing = ", and the test file has no values in it" if first in possible.lacking else ""
-        return TargetColumn(first, ("by its name" if first in possible.named else "labels or numbers") + missing)
+    if first in named or first in lacking:
+        missing = ", and the test file has no values in it" if first in lacking else ""
+        return TargetColumn(first, ("by its name" if first in named else "labels or numbers") + missing)
     if _unread(main) or first.is_source:
         return TargetColumn(first, "perhaps", f"{question}, or say where the rows come from{_unread(main)}")
     return TargetColumn(first, "the only column with labels or numbers")

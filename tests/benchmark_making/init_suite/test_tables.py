@@ -46,6 +46,7 @@ def test_columns_of_nested_rows_and_tables(
     table = read_table(path)
     assert {name: (column.lists or column.texts)[1] for name, column in table.columns.items()} == columns
     assert (set(table.unread), table.incomplete) == (set(unread), {})
+    assert table.lacks("elsewhere") and not any(map(table.lacks, unread))
     assert all(table.unread[name].startswith(what) for name, what in unread.items())
 
 
@@ -89,6 +90,13 @@ def test_a_large_file_is_sampled_and_its_targets_are_counted(tmp_path: Path, mon
     assert table.whole("label").counts == {"p": 500, "n": 499, "rare": 1}
     monkeypatch.setattr(tables, "SAMPLE_SIZE", 200)  # characters
     assert len(read_table(tmp_path / "train.tsv").columns["text"].texts) < 40
+
+
+def test_a_value_beyond_the_sample_that_cannot_be_read(tmp_path: Path) -> None:
+    table = read_table(write_jsonl(tmp_path / "train.jsonl", [{"n": 1}]))
+    write_jsonl(table.path, [{"n": 2**63}])
+    with raises_input_error(file="train.jsonl", line=1):
+        list(table.cells(["n"]))
 
 
 def test_a_large_file_with_empty_lists_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
