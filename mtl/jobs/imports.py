@@ -13,13 +13,14 @@ from mtl.base.names import one_spelling
 from mtl.base.settings.schema import System
 from mtl.base.typed import UnknownKey, typed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.data.sampled import Key, read_key, scored_file
+from mtl.data.sampled import Key, TaskKey, read_key, scored_file
 from mtl.data.splits import check_present
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
 from mtl.jobs.values import Indices, predicted_values
 from mtl.submissions.answers import check_labels, read_labels
 from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
 
 OF_IMPORTS = ("seed", "system", "labels", "rows")  # the settings that no other run has
 
@@ -30,31 +31,22 @@ def import_job(
     settings: Mapping[str, Any],
     indices: Indices | None = None,
 ) -> Job:
-    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of. The name is that
-    of the run's folder, below the suite's, and of the system where system.yaml has no title. The predictions are for each seed a zip or a folder, or
-    values (`mtl.import_predictions`); the indices are of the frames that the suite was made of. Besides the settings of a run, there are four more.
-    `seed`: a number or a list, otherwise 1, 2, …. `system` and `labels`: `System`, and what the answers of a language model mean (`check_labels`),
-    each as the path of a YAML file or its content. `rows`: the path of the key file of a sample, whose rows alone are scored; then the tasks are
-    those of the key. Raises InputError for bad names, predictions and settings."""
+    """The job whose run has these predictions, in a folder `name` below the suite's. Its tasks are those that `tasks` names, or else those that each
+    seed has scored rows of. Raises InputError for bad names, predictions and settings.
+
+    `predictions` are for each seed a zip or a folder, or values (`mtl.import_predictions`); `indices` are of the frames that the suite was made of.
+    `settings` are those of a run, and four more:
+
+    - `seed`: a number or a list, otherwise 1, 2, …;
+    - `system` (`System`) and `labels` (`check_labels`), what a language model's answers mean: the path of a YAML file, or its content;
+    - `rows`: the path of a sample's key file. Its rows alone are scored, and its tasks are those of the run."""
     name = one_spelling(name)
     if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":
         raise InputError(f"{name!r} names a folder; use letters, digits, '.', '_', '+' and '-'", key="NAME")
     if not predictions:
         raise InputError("name the zip or the folder of its predictions; for several seeds one each", key=name)
     paths = [path for path in predictions if isinstance(path, Path)]
-    seeds = settings.get("seed")
-    if seeds is None:
-        seeds = list(range(1, len(predictions) + 1))
-    run_settings = {key: value for key, value in settings.items() if key not in OF_IMPORTS}
-    run_settings |= {"method": "imported", "imported.predictions": [str(path) for path in paths]}
-    run_settings["seeds"] = seeds if isinstance(seeds, list) else [seeds]
-    system = _system_settings(settings.get("system"))
-    try:
-        job = load_job({"imported.title": name, **run_settings, **system})
-    except UnknownKey as error:
-        if error.path or error.section:
-            raise
-        raise UnknownKey(error.unknown, {*error.known, *OF_IMPORTS}) from None
+    job = _load_import(name, paths, len(predictions), settings)
     config, suite = job.config, job.suite
     values = [] if paths else predicted_values(predictions, suite, indices or {})
     sources: list[SeedPredictions] = [*values, *map(PredictedFiles, paths)]
@@ -62,13 +54,35 @@ def import_job(
     samples = {} if settings.get("rows") is None else key_of(settings["rows"], job)["tasks"]
     tasks = config.tasks if settings.get("tasks") is not None else _scored_tasks(sources, samples, job)
     if samples:
-        sampled = [task.id for task in suite.choose(tasks)]
-        if outside := [id for id in sampled if id not in samples]:
-            raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
-        changed["rows"] = {id: sample["lines"] for id, sample in samples.items() if id in sampled}
+        changed["rows"] = _sampled_lines(samples, suite.choose(tasks))
     run_dir = config.run_dir or f"{config.runs_dir}/{suite.name}/{name}"
     config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **changed))
     return replace(job, config=config, predictions=values)
+
+
+def _load_import(name: str, paths: Sequence[Path], count: int, settings: Mapping[str, Any]) -> Job:
+    """The job of `count` seeds, whose predictions may lie at these paths. It does not yet have what depends on its suite: labels, rows and tasks."""
+    seeds = settings.get("seed")
+    if seeds is None:
+        seeds = list(range(1, count + 1))
+    run_settings = {key: value for key, value in settings.items() if key not in OF_IMPORTS}
+    run_settings |= {"method": "imported", "imported.predictions": [str(path) for path in paths]}
+    run_settings["seeds"] = seeds if isinstance(seeds, list) else [seeds]
+    system = _system_settings(settings.get("system"))
+    try:
+        return load_job({"imported.title": name, **run_settings, **system})
+    except UnknownKey as error:
+        if error.path or error.section:
+            raise
+        raise UnknownKey(error.unknown, {*error.known, *OF_IMPORTS}) from None
+
+
+def _sampled_lines(samples: Mapping[str, TaskKey], tasks: Sequence[Task]) -> dict[str, list[int]]:
+    """The lines of the sampled rows of these tasks, by task id. Raises InputError for a task that has none."""
+    if outside := [task.id for task in tasks if task.id not in samples]:
+        raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
+    ids = {task.id for task in tasks}
+    return {id: sample["lines"] for id, sample in samples.items() if id in ids}
 
 
 def key_of(path: Any, job: Job) -> Key:
