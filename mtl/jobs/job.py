@@ -17,9 +17,9 @@ from mtl.base.settings.layers import differences, flatten, flatten_config, match
 from mtl.base.settings.schema import CHOICES, INDIFFERENT, PAPER, Config
 from mtl.base.typed import declared_keys
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.base.wings import lazy
 from mtl.data.splits import choose_scored, has_files
 from mtl.jobs.configuration import merged_config
+from mtl.jobs.machine import device_of
 from mtl.jobs.setting_files import COMMAND_LINE, DEFAULTS, read_layers
 from mtl.jobs.values import PredictedValues
 from mtl.methods import METHODS
@@ -33,8 +33,6 @@ SECTIONS = {key.partition(".")[0] for key, _ in declared_keys(Config) if "." in 
 SIZES = ("preset", "architecture", "encoder.hidden_size")
 # Settings beside INDIFFERENT that make no other model: what is run, on which data, on which machine, and what is written of it.
 NO_MODEL = ("embeddings.name", "tasks", "seeds", "held_out", "choosing_share", "trainer.", "submission.")
-
-device_of = lazy("mtl.base.device:device_of")
 
 
 @dataclass(frozen=True)
