@@ -81,8 +81,7 @@ def _sampled_lines(samples: Mapping[str, TaskKey], tasks: Sequence[Task]) -> dic
     """The lines of the sampled rows of these tasks, by task id. Raises InputError for a task that has none."""
     if outside := [task.id for task in tasks if task.id not in samples]:
         raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
-    ids = {task.id for task in tasks}
-    return {id: sample["lines"] for id, sample in samples.items() if id in ids}
+    return {task.id: samples[task.id]["lines"] for task in tasks}
 
 
 def key_of(path: Any, job: Job) -> Key:
