@@ -127,8 +127,8 @@ def _data_rows(request: BuildRequest) -> Rows:
             if split in SPLITS and file is not None:
                 sample = dataset.samples.get(task.id) if split == task.scored_split else None
                 lines = held_out if sample is None else sample.lines
-                candidates = part.scored.candidates
-                rows[task.id][split] = DataRows(task, split, file, layout, part.targets, candidates, lines, sample)
+                targets, candidates = part.targets, part.scored.candidates
+                rows[task.id][split] = DataRows(task, split, file, layout, targets, candidates, lines, sample)
     return rows
 
 

@@ -13,14 +13,13 @@ from mtl.base.names import one_spelling
 from mtl.base.settings.schema import System
 from mtl.base.typed import UnknownKey, typed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.data.sampled import Key, TaskKey, read_key, scored_file
+from mtl.data.sampled import Key, read_key, scored_file
 from mtl.data.splits import check_present
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
 from mtl.jobs.values import Indices, predicted_values
 from mtl.submissions.answers import check_labels, read_labels
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Task
 
 OF_IMPORTS = ("seed", "system", "labels", "rows")  # the settings that no other run has
 
@@ -54,7 +53,10 @@ def import_job(
     samples = {} if settings.get("rows") is None else key_of(settings["rows"], job)["tasks"]
     tasks = config.tasks if settings.get("tasks") is not None else _scored_tasks(sources, samples, job)
     if samples:
-        changed["rows"] = _sampled_lines(samples, suite.choose(tasks))
+        chosen = suite.choose(tasks)
+        if outside := [task.id for task in chosen if task.id not in samples]:
+            raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
+        changed["rows"] = {task.id: samples[task.id]["lines"] for task in chosen}
     run_dir = config.run_dir or f"{config.runs_dir}/{suite.name}/{name}"
     config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **changed))
     return replace(job, config=config, predictions=values)
@@ -75,13 +77,6 @@ def _load_import(name: str, paths: Sequence[Path], count: int, settings: Mapping
         if error.path or error.section:
             raise
         raise UnknownKey(error.unknown, {*error.known, *OF_IMPORTS}) from None
-
-
-def _sampled_lines(samples: Mapping[str, TaskKey], tasks: Sequence[Task]) -> dict[str, list[int]]:
-    """The lines of the sampled rows of these tasks, by task id. Raises InputError for a task that has none."""
-    if outside := [task.id for task in tasks if task.id not in samples]:
-        raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
-    return {task.id: samples[task.id]["lines"] for task in tasks}
 
 
 def key_of(path: Any, job: Job) -> Key:

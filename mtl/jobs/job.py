@@ -90,7 +90,7 @@ class Job:
     @property
     def title(self) -> str:
         """The title of the run's rows; it says so where settings differ from those of the preset."""
-        return ", ".join([METHODS[self.config.method].title(self.config), *(["changed"] if self.changed else [])])
+        return METHODS[self.config.method].title(self.config) + (", changed" if self.changed else "")
 
     @property
     def changed(self) -> dict[str, Any]:

@@ -80,9 +80,9 @@ def _read_method(name: str) -> dict[str, Any]:
 
 def _check_settings_are_read(settings: Iterable[str], method: str) -> None:
     """Raise InputError for a setting that other methods read, but not this one."""
+    reads = METHODS[method].reads_key
     for key in settings:
-        is_read = key == "method" or METHODS[method].reads_key(key)
-        if not is_read and any(kind.reads_key(key) for kind in METHODS.values()):
+        if key != "method" and not reads(key) and any(kind.reads_key(key) for kind in METHODS.values()):
             raise InputError(f"method {method} does not read it; set method=, or drop it", key=key)
 
 

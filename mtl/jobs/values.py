@@ -19,8 +19,7 @@ from mtl.tasks.task import SPLIT_OF, Task
 
 OF_TABLES = (ID, PREDICTION, INDEX, IS_COUNT)  # the names of what rows of tables have beside their further columns
 
-Indices = Mapping[tuple[str, str], Sequence[Any]]
-"""The index of the frame that holds the rows of a split, by task id and split."""
+Indices = Mapping[tuple[str, str], Sequence[Any]]  # of the frames that hold the rows, by task id and split
 
 
 @dataclass(frozen=True)

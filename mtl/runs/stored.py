@@ -116,7 +116,7 @@ def runs_text(runs: Sequence[StoredRun]) -> str:
     size = sum(run.size for run in runs)
     total = f"{counted(len(runs), 'run')}{', of them ' if counts else ''}{', '.join(counts)}; {format_bytes(size)}"
     marks = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if any(mark in run.average for run in runs)]
-    return "\n".join([*lines, total, *(["; ".join(marks)] if marks else [])])
+    return "\n".join(filter(None, [*lines, total, "; ".join(marks)]))
 
 
 def format_age(seconds: float) -> str:
