@@ -100,8 +100,8 @@ class DataRows:
         return order
 
     def _check_numbers(self, lines: PredictionLines, order: Order, ids: Sequence[str]) -> None:
-        """Raise InputError if the numbers may be ids that put the predictions to other rows: the data file has a column with the name of the one
-        that numbers the predictions and other values in it, or a column of ids that are all among the numbers."""
+        """Raise InputError if the numbers may be ids that put the predictions to other rows. They may be if a column of the data file has the
+        same name as the column of the numbers, or if it has ids that are all among the numbers, and its values have another order."""
         column, numbers = str(lines.marks.number_column), lines.marks.ids or ()
         for name in column_names(self.file, self.layout):
             has_same_name = name.lower() == column.lower()
