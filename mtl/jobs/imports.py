@@ -30,8 +30,8 @@ def import_job(
     settings: Mapping[str, Any],
     indices: Indices | None = None,
 ) -> Job:
-    """The job whose run has these predictions, in a folder `name` below the suite's. Its tasks are those that `tasks` names, or else those that each
-    seed has scored rows of. Raises InputError for bad names, predictions and settings.
+    """The job whose run has these predictions. `name` is that of its folder, below the suite's, and of a system without a title. Its tasks are those
+    that `tasks` names, or else those that each seed has scored rows of. Raises InputError for bad names, predictions and settings.
 
     `predictions` are for each seed a zip or a folder, or values (`mtl.import_predictions`); `indices` are of the frames that the suite was made of.
     `settings` are those of a run, and four more:
