@@ -15,10 +15,12 @@ from mtl.methods import METHODS
 MOST_SEEDS = 10_000
 
 
-def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str]]:
-    """The configuration that the layers and the settings of the command line (by dotted keys) make, and by key the name of the layer of its value.
-    Raises InputError for an unknown key, a missing or bad value, and one that does not fit the variant; it names the layer of a file."""
+def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str], dict[str, Any]]:
+    """The configuration that the layers and the settings of the command line (by dotted keys) make; by key the name of the layer of its value, and
+    the value that the layers alone give it. Raises InputError for an unknown key, a missing or bad value, and one that does not fit the variant; it
+    names the layer of a file."""
     merged, origins = _merge_files(layers)
+    file_settings = flatten(merged)
     # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
     values = {key: value for key, value in settings.items() if key not in FILES} | {"suite": layers.suite_name}
     known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(layers.options, "embeddings.")}
@@ -30,7 +32,7 @@ def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, 
         origin = _fault_origin(error, origins)
         raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
     _check_variant(config, values, layers.variant)
-    return config, origins | _choice_origins(settings)
+    return config, origins | _choice_origins(settings), file_settings
 
 
 def _merge_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:

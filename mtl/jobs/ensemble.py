@@ -77,13 +77,11 @@ class Member:
     def inputs(self) -> dict[str, str]:
         return self.folder.read_inputs()
 
-    def check_rows(self, tasks: Sequence[Task], dataset: Dataset, data_dir: Path, config: Config) -> None:
+    def check_rows(self, tasks: Sequence[Task], dataset: Dataset, config: Config) -> None:
         """Raise InputError unless the same rows of these tasks trained it and chose: otherwise rows that score may be among its own."""
         named = str(self.folder.path)
         for task in tasks:
-            path = task.path("train", data_dir)
-            assert path is not None
-            names = [f"tasks.{task.id}", path.relative_to(data_dir).as_posix()]
+            names = [f"tasks.{task.id}", *task.relative_paths("train")]
             if any(self.inputs.get(name) != dataset.fingerprints[name] for name in names):
                 raise InputError(f"was trained on other rows of {task.id}", key=RUNS, value=named)
         for key, share in (("held_out", config.held_out), ("choosing_share", config.choosing_share)):
@@ -134,7 +132,7 @@ class Ensemble(Method):
             if missing := [task.id for task in dataset.trained_tasks if task.id not in member.summary["tasks"]]:
                 message = f"{member.folder.path} has no {missing[0]}; name the tasks that all runs have with tasks="
                 raise InputError(message, key=RUNS)
-            member.check_rows(dataset.trained_tasks, dataset, request.data_dir, config)
+            member.check_rows(dataset.trained_tasks, dataset, config)
         content = json.dumps((FORMAT, [member.content() for member in self.members]))
         self.fingerprints = {"members": hashlib.sha256(content.encode()).hexdigest()}
         thresholds = [member.summary["config"].get("finetune.threshold") for member in self.members]

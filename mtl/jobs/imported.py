@@ -122,11 +122,13 @@ def _data_rows(request: BuildRequest) -> Rows:
         rows[task.id] = {}
         for split, part in dataset.splits[task.id].items():
             held_out = dataset.held_out.get(task.id) if split == "dev" else None
-            file = task.path("train" if held_out else split, request.data_dir)
+            read_split = "train" if held_out else split
+            file, layout = task.path(read_split, request.data_dir), task.layout(read_split, request.data_dir)
             if split in SPLITS and file is not None:
                 sample = dataset.samples.get(task.id) if split == task.scored_split else None
                 lines = held_out if sample is None else sample.lines
-                rows[task.id][split] = DataRows(task, split, file, part.targets, part.scored.candidates, lines, sample)
+                targets, candidates = part.targets, part.scored.candidates
+                rows[task.id][split] = DataRows(task, split, file, layout, targets, candidates, lines, sample)
     return rows
 
 

@@ -30,31 +30,22 @@ def import_job(
     settings: Mapping[str, Any],
     indices: Indices | None = None,
 ) -> Job:
-    """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each seed has scored rows of. The name is that
-    of the run's folder, below the suite's, and of the system where system.yaml has no title. The predictions are for each seed a zip or a folder, or
-    values (`mtl.import_predictions`); the indices are of the frames that the suite was made of. Besides the settings of a run, there are four more.
-    `seed`: a number or a list, otherwise 1, 2, …. `system` and `labels`: `System`, and what the answers of a language model mean (`check_labels`),
-    each as the path of a YAML file or its content. `rows`: the path of the key file of a sample, whose rows alone are scored; then the tasks are
-    those of the key. Raises InputError for bad names, predictions and settings."""
+    """The job whose run has these predictions. `name` is that of its folder, below the suite's, and of a system without a title. Its tasks are those
+    that `tasks` names, or else those that each seed has scored rows of. Raises InputError for bad names, predictions and settings.
+
+    `predictions` are for each seed a zip or a folder, or values (`mtl.import_predictions`); `indices` are of the frames that the suite was made of.
+    `settings` are those of a run, and four more:
+
+    - `seed`: a number or a list, otherwise 1, 2, …;
+    - `system` (`System`) and `labels` (`check_labels`), what a language model's answers mean: the path of a YAML file, or its content;
+    - `rows`: the path of a sample's key file. Its rows alone are scored, and its tasks are those of the run."""
     name = one_spelling(name)
     if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":
         raise InputError(f"{name!r} names a folder; use letters, digits, '.', '_', '+' and '-'", key="NAME")
     if not predictions:
         raise InputError("name the zip or the folder of its predictions; for several seeds one each", key=name)
     paths = [path for path in predictions if isinstance(path, Path)]
-    seeds = settings.get("seed")
-    if seeds is None:
-        seeds = list(range(1, len(predictions) + 1))
-    run_settings = {key: value for key, value in settings.items() if key not in OF_IMPORTS}
-    run_settings |= {"method": "imported", "imported.predictions": [str(path) for path in paths]}
-    run_settings["seeds"] = seeds if isinstance(seeds, list) else [seeds]
-    system = _system_settings(settings.get("system"))
-    try:
-        job = load_job({"imported.title": name, **run_settings, **system})
-    except UnknownKey as error:
-        if error.path or error.section:
-            raise
-        raise UnknownKey(error.unknown, {*error.known, *OF_IMPORTS}) from None
+    job = _load_import(name, paths, len(predictions), settings)
     config, suite = job.config, job.suite
     values = [] if paths else predicted_values(predictions, suite, indices or {})
     sources: list[SeedPredictions] = [*values, *map(PredictedFiles, paths)]
@@ -62,13 +53,30 @@ def import_job(
     samples = {} if settings.get("rows") is None else key_of(settings["rows"], job)["tasks"]
     tasks = config.tasks if settings.get("tasks") is not None else _scored_tasks(sources, samples, job)
     if samples:
-        sampled = [task.id for task in suite.choose(tasks)]
-        if outside := [id for id in sampled if id not in samples]:
+        chosen = suite.choose(tasks)
+        if outside := [task.id for task in chosen if task.id not in samples]:
             raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
-        changed["rows"] = {id: sample["lines"] for id, sample in samples.items() if id in sampled}
+        changed["rows"] = {task.id: samples[task.id]["lines"] for task in chosen}
     run_dir = config.run_dir or f"{config.runs_dir}/{suite.name}/{name}"
     config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **changed))
     return replace(job, config=config, predictions=values)
+
+
+def _load_import(name: str, paths: Sequence[Path], count: int, settings: Mapping[str, Any]) -> Job:
+    """The job of `count` seeds, whose predictions may lie at these paths. It does not yet have what depends on its suite: labels, rows and tasks."""
+    seeds = settings.get("seed")
+    if seeds is None:
+        seeds = list(range(1, count + 1))
+    run_settings = {key: value for key, value in settings.items() if key not in OF_IMPORTS}
+    run_settings |= {"method": "imported", "imported.predictions": [str(path) for path in paths]}
+    run_settings["seeds"] = seeds if isinstance(seeds, list) else [seeds]
+    system = _system_settings(settings.get("system"))
+    try:
+        return load_job({"imported.title": name, **run_settings, **system})
+    except UnknownKey as error:
+        if error.path or error.section:
+            raise
+        raise UnknownKey(error.unknown, {*error.known, *OF_IMPORTS}) from None
 
 
 def key_of(path: Any, job: Job) -> Key:

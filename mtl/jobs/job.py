@@ -13,13 +13,13 @@ from mtl.base.display import show
 from mtl.base.errors import InputError
 from mtl.base.events import Remark
 from mtl.base.memory import check_fits
-from mtl.base.settings.layers import differences, flatten, flatten_config, matches, merge
+from mtl.base.settings.layers import differences, flatten, flatten_config, matches
 from mtl.base.settings.schema import CHOICES, INDIFFERENT, PAPER, Config
 from mtl.base.typed import declared_keys
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.base.wings import lazy
 from mtl.data.splits import choose_scored, has_files
 from mtl.jobs.configuration import merged_config
+from mtl.jobs.machine import device_of
 from mtl.jobs.setting_files import COMMAND_LINE, DEFAULTS, read_layers
 from mtl.jobs.values import PredictedValues
 from mtl.methods import METHODS
@@ -34,8 +34,6 @@ SIZES = ("preset", "architecture", "encoder.hidden_size")
 # Settings beside INDIFFERENT that make no other model: what is run, on which data, on which machine, and what is written of it.
 NO_MODEL = ("embeddings.name", "tasks", "seeds", "held_out", "choosing_share", "trainer.", "submission.")
 
-device_of = lazy("mtl.base.device:device_of")
-
 
 @dataclass(frozen=True)
 class Job:
@@ -47,7 +45,7 @@ class Job:
     name: str = ""  # that of a run among several, as those of a sweep
     # By key, the name of the layer that its value comes from, and the value that it has without the settings of the command line.
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
-    preset_settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    file_settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -92,7 +90,7 @@ class Job:
     @property
     def title(self) -> str:
         """The title of the run's rows; it says so where settings differ from those of the preset."""
-        return ", ".join([METHODS[self.config.method].title(self.config), *(["changed"] if self.changed else [])])
+        return METHODS[self.config.method].title(self.config) + (", changed" if self.changed else "")
 
     @property
     def changed(self) -> dict[str, Any]:
@@ -103,7 +101,7 @@ class Job:
         in_title, no_model = {*method.title(self.config).split(", ")}, (*CHOICES, *INDIFFERENT, *NO_MODEL)
         changed = {}
         for key, value in flatten_config(self.config).items():
-            is_set = self.origins.get(key) == COMMAND_LINE and value != self.preset_settings.get(key)
+            is_set = self.origins.get(key) == COMMAND_LINE and value != self.file_settings.get(key)
             is_in_title = key.rpartition(".")[2] in in_title or (isinstance(value, str) and value in in_title)
             if is_set and not is_in_title and not matches(key, no_model):
                 changed[key] = value
@@ -189,9 +187,6 @@ def _chosen_preset(config: Config, saved: Path, begun: Mapping[str, Any]) -> dic
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) and files (`read_layers`) describe. Raises InputError for a bad key or value, or a missing file."""
     layers = read_layers(settings)
-    config, origins = merged_config(layers, settings)
-    preset: dict[str, Any] = {}
-    for layer in layers.settings.values():
-        merge(preset, layer)
-    job = Job(config, layers.suite, origins=origins, preset_settings=flatten(preset))
+    config, origins, file_settings = merged_config(layers, settings)
+    job = Job(config, layers.suite, origins=origins, file_settings=file_settings)
     return replace(job, suite=choose_scored(job.suite, job.data_dir))

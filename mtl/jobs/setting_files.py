@@ -1,7 +1,7 @@
 """The files of settings that a run's settings choose, as layers: defaults, embeddings, method, variant, suite, architecture and preset."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,18 +37,17 @@ class Layers:
 
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
-    """The layers below these settings of the command line (by dotted keys), which choose files: baseline.yaml, NAME.yaml of embeddings, method and
-    variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and preset. Raises InputError."""
+    """The layers below these settings of the command line (by dotted keys), which choose files: baseline.yaml, NAME.yaml of embeddings and its
+    section `config`, NAME.yaml of method and variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and preset.
+    Raises InputError."""
     named_files = {key: str(settings[key]) for key in FILES if key in settings}
     method = _read_method(named_files.get("method", FILES["method"]))
-    files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **named_files}
-    name, reads = method["method"], METHODS[method["method"]].reads_key
-    for key in settings:
-        if key != "method" and not reads(key) and any(kind.reads_key(key) for kind in METHODS.values()):
-            raise InputError(f"method {name} does not read it; set method=, or drop it", key=key)
+    files = {**FILES, "variant": str(method.pop("variant", FILES["variant"])), **named_files}
+    name = method["method"]
+    _check_settings_are_read(settings, name)
     embeddings = read_embeddings(files["embeddings"])
     training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
-    variant = _read_named("variant", files["variant"])
+    _, variant = _read_named("variant", files["variant"])
     baseline = read_yaml(shipped("configs") / "baseline.yaml")
     if "variant" in named_files:
         _check_variant_is_read(variant, baseline, name)
@@ -56,8 +55,8 @@ def read_layers(settings: Mapping[str, Any]) -> Layers:
     suite = load_checked_suite(suite_name)
     # The settings of a generated suite for a method are for the model that the run trains by itself.
     trains = not suite.generated or settings.get(f"{name}.path") is None
-    applied = ("config", *([f"config.{METHODS_KEY}.{name}"] if trains else []))
-    sections = {key: section for key, section in suite_settings(suite).items() if key in applied}
+    own = f"config.{METHODS_KEY}.{name}"
+    sections = {key: part for key, part in suite_settings(suite).items() if key == "config" or (key == own and trains)}
     layers = {
         DEFAULTS: baseline,
         f"embeddings={files['embeddings']}": {"embeddings": embeddings},
@@ -79,14 +78,12 @@ def _read_method(name: str) -> dict[str, Any]:
     return {**content, "method": method_name(str(content.get("method")))}
 
 
-def _read_named(kind: str, name: str) -> dict[str, Any]:
-    """The content of the file with this name or path, which holds its own name under the key `kind`, as in `variant: frozen`."""
-    path = find_yaml(kind, name, shipped("configs") / kind)
-    content = read_yaml(path)
-    recorded = one_spelling(str(content.get(kind, "")))
-    if not re.fullmatch(r"\w[\w.+-]*", recorded):
-        raise InputError(f"{kind}: must be its name, of letters, digits and _ . + -", path=path)
-    return {**content, kind: recorded}
+def _check_settings_are_read(settings: Iterable[str], method: str) -> None:
+    """Raise InputError for a setting that other methods read, but not this one."""
+    reads = METHODS[method].reads_key
+    for key in settings:
+        if key != "method" and not reads(key) and any(kind.reads_key(key) for kind in METHODS.values()):
+            raise InputError(f"method {method} does not read it; set method=, or drop it", key=key)
 
 
 def _check_variant_is_read(variant: Mapping[str, Any], baseline: Mapping[str, Any], method: str) -> None:
@@ -97,22 +94,38 @@ def _check_variant_is_read(variant: Mapping[str, Any], baseline: Mapping[str, An
         raise InputError(message, key="variant", value=variant["variant"])
 
 
+def _read_named(kind: str, name: str) -> tuple[Path, dict[str, Any]]:
+    """The file with this name or path, and its content, which has the file's own name under the key `kind`, as in `variant: frozen`."""
+    path = find_yaml(kind, name, shipped("configs") / kind)
+    content = read_yaml(path)
+    recorded = one_spelling(str(content.get(kind, "")))
+    if not re.fullmatch(r"\w[\w.+-]*", recorded):
+        raise InputError(f"{kind}: must be its name, of letters, digits and _ . + -", path=path)
+    return path, {**content, kind: recorded}
+
+
 def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
     """The settings of the architecture or preset (`kind`) of this name or path. Its section `embeddings` has a part for each kind of embeddings."""
-    content, origin, configs = _read_named(kind, name), f"{kind}={name}", shipped("configs")
-    # Runs are told apart by these names, and both kinds stand in the same part of a run's name.
-    file = f"{content[kind]}.yaml"
-    taken = [shipped_kind for shipped_kind in SETTINGS_KINDS if (configs / shipped_kind / file).is_file()]
-    if taken and find_yaml(kind, name, configs / kind).resolve() != (configs / kind / file).resolve():
-        raise InputError(f"{origin}: {content[kind]} is the name of a shipped {taken[0]}; choose another name")
+    origin = f"{kind}={name}"
+    path, content = _read_named(kind, name)
+    _check_is_no_shipped_name(origin, path, content[kind])
     sections = content.pop("embeddings", {})
     try:
         _check_sections(sections)
     except InputError as error:
         raise error.located(path=origin) from None
     settings = {**content, "embeddings": sections.get(embeddings, {})}
-    _check_keys(origin, settings, kind)
+    _check_may_be_set(origin, settings, name_key=kind)
     return settings
+
+
+def _check_is_no_shipped_name(origin: str, path: Path, name: str) -> None:
+    """Raise InputError if a file at another path is shipped under this name. Runs are told apart by the names of architectures and presets, which
+    stand in the same part of a run's name."""
+    shipped_files = {kind: shipped("configs") / kind / f"{name}.yaml" for kind in SETTINGS_KINDS}
+    shipped_kinds = [kind for kind, file in shipped_files.items() if file.is_file()]
+    if shipped_kinds and path.resolve() not in [file.resolve() for file in shipped_files.values()]:
+        raise InputError(f"{origin}: {name} is the name of a shipped {shipped_kinds[0]}; choose another name")
 
 
 def _check_sections(sections: Any) -> None:
@@ -127,7 +140,7 @@ def _check_sections(sections: Any) -> None:
         check_known(section, EMBEDDERS[embeddings].options.__dataclass_fields__, f"embeddings.{embeddings}.")
 
 
-def _check_keys(origin: str, settings: Mapping[str, Any], name_key: str = "") -> None:
+def _check_may_be_set(origin: str, settings: Mapping[str, Any], name_key: str = "") -> None:
     """Raise InputError for a key that no file of settings sets, but for `name_key`, under which the file has its own name."""
     for key in flatten(settings):
         if key in LOCATIONS:
@@ -159,12 +172,13 @@ def load_checked_suite(name: str) -> Suite:
     if problem := submission_problem(suite):
         raise InputError(f"suite {suite.name}: submission.{problem}")
     for section, settings in suite_settings(suite).items():
-        _check_keys(f"suite {suite.name}: {section}", settings)
+        _check_may_be_set(f"suite {suite.name}: {section}", settings)
     return suite
 
 
 def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
-    """The settings in a suite file by section: `config`, and `config.methods.NAME` for a method. Raises InputError for unknown and unread keys."""
+    """The settings in a suite file by section: `config`, and `config.methods.NAME` for a method. Raises InputError for unknown
+    methods, and for keys that they do not read."""
     by_method, origin = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
     if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
         raise InputError(f"{origin}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")

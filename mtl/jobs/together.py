@@ -4,7 +4,7 @@ import logging
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mtl.base.display import show
@@ -41,14 +41,17 @@ def run_together(
             with exact(run.config):
                 if check_begun(run) is None:
                     unfinished.append(run)
-        if unfinished:
-            failures = Failures(len(unfinished))
-            check_choice("engine", unfinished[0].config.engine, ENGINES)  # that of a wing may be missing
-            engine = ENGINES[unfinished[0].config.engine]()
-            prepared = _prepare(unfinished, engine, failures)
-            begun = [run for run in unfinished if run.name in prepared]
-            _train(begun, ordered_units(begun, prepared, expected or {}), prepared, engine, failures, command, finished)
-            failures.check()
+        if not unfinished:
+            return
+        failures = Failures(len(unfinished))
+        check_choice("engine", unfinished[0].config.engine, ENGINES)  # that of a wing may be missing
+        engine = ENGINES[unfinished[0].config.engine]()
+        prepared = _prepare(unfinished, engine, failures)
+        begun = [run for run in unfinished if run.name in prepared]
+        units = ordered_units(begun, prepared, expected or {})
+        by_run = {run.name: {unit.name for unit in units if unit.arguments[1] is run} for run in begun}
+        _train(begun, units, engine, _Results(by_run, prepared, failures, command, finished))
+        failures.check()
 
 
 def _prepare(runs: Sequence[Job], engine: Engine, failures: Failures) -> dict[str, Prepared]:
@@ -68,51 +71,54 @@ def _prepare(runs: Sequence[Job], engine: Engine, failures: Failures) -> dict[st
     return prepared
 
 
-def _train(
-    runs: Sequence[Job],
-    units: Sequence[Unit],
-    prepared: dict[str, Prepared],
-    engine: Engine,
-    failures: Failures,
-    command: str,
-    finished: Callable[[Job], None],
-) -> None:
+def _train(runs: Sequence[Job], units: Sequence[Unit], engine: Engine, results: "_Results") -> None:
     """Train the seeds of runs that are prepared, which are the units, and sum each run up after its last seed."""
-    # By run, the names of the units that have not ended. A run that has failed or is summed up is not here.
-    unfinished = {run.name: {unit.name for unit in units if unit.arguments[1] is run} for run in runs}
-
-    def sum_up_if_done(run: Job) -> None:
-        if run.name not in unfinished or unfinished[run.name]:
-            return
-        del unfinished[run.name]
-        try:
-            with resources_as_input():
-                sum_up(run, prepared[run.name], command)
-        except InputError as error:
-            failures.add(run.name, run.name, error)
-        else:
-            finished(run)
-
-    def done(unit: Unit, value: Any) -> None:
-        _, run, seed = unit.arguments
-        if isinstance(value, UserError):
-            failures.add(run.name, unit.name, value)
-            unfinished.pop(run.name, None)
-        elif run.name in unfinished:
-            # Not every engine sends what its processes show.
-            show(final_scores(run, seed, read_json(run.folder.scores(seed), SeedScores), run.name))
-            unfinished[run.name].discard(unit.name)
-            sum_up_if_done(run)
-        if not unfinished:
-            failures.check()  # ends the other seeds of runs that failed
-
     with ExitStack() as shown:
         for run in runs:
             shown.enter_context(shown_job(run, run.name))
         for run in runs:
-            sum_up_if_done(run)
+            results.sum_up_if_done(run)
         if units:
-            engine.run(units, units_at_a_time(runs[0].config, len(units)), done)
+            engine.run(units, units_at_a_time(runs[0].config, len(units)), results.take)
+
+
+@dataclass
+class _Results:
+    """What becomes of the runs while the units train their seeds."""
+
+    # By run, the names of the units that have not ended. A run that has failed or is summed up is not here.
+    unfinished: dict[str, set[str]]
+    prepared: Mapping[str, Prepared]  # by run
+    failures: Failures
+    command: str
+    finished: Callable[[Job], None]
+
+    def take(self, unit: Unit, value: Any) -> None:
+        """Take the result of a unit: show the scores of its seed, or note its error."""
+        _, run, seed = unit.arguments
+        if isinstance(value, UserError):
+            self.failures.add(run.name, unit.name, value)
+            self.unfinished.pop(run.name, None)
+        elif run.name in self.unfinished:
+            # Not every engine sends what its processes show.
+            show(final_scores(run, seed, read_json(run.folder.scores(seed), SeedScores), run.name))
+            self.unfinished[run.name].discard(unit.name)
+            self.sum_up_if_done(run)
+        if not self.unfinished:
+            self.failures.check()  # ends the other seeds of runs that failed
+
+    def sum_up_if_done(self, run: Job) -> None:
+        """Write the summary of a run whose units have all ended."""
+        if run.name not in self.unfinished or self.unfinished[run.name]:
+            return
+        del self.unfinished[run.name]
+        try:
+            with resources_as_input():
+                sum_up(run, self.prepared[run.name], self.command)
+        except InputError as error:
+            self.failures.add(run.name, run.name, error)
+        else:
+            self.finished(run)
 
 
 def begin_apart(job: Job) -> Prepared:
@@ -148,7 +154,7 @@ def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared], expected: 
     """The unfinished seeds of all runs, the longest expected first. Of seeds that share a part of their training, one trains it before the others."""
     seeds = [(run, seed) for run in runs for seed in run.config.seeds if not run.folder.scores(seed).exists()]
     # Those whose time is unknown begin before all others, so that no long one is left alone at the end.
-    seeds.sort(key=lambda run_and_seed: -expected.get(run_and_seed[0].name, {}).get(run_and_seed[1], float("inf")))
+    seeds.sort(key=lambda pair: -expected.get(pair[0].name, {}).get(pair[1], float("inf")))
     trainers: dict[str, str] = {}  # by the key of the part that is shared, the name of the unit that trains it
     ordered = []
     for run, seed in seeds:

@@ -13,25 +13,14 @@ from mtl.tasks.task import Task
 
 SPLIT = "split"  # the column of a table that names the split of each row
 INDEX = "label of the index"  # of a row of a Series or a DataFrame; no column has this name
+NO_LISTS = (str, bytes, set, frozenset)  # a set has no order
 IS_COUNT = "is_count"  # whether the index is the one that pandas makes by itself, which counts the rows from 0
 
 
 def value_rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
     one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
-    kind, index = target_kind(task), getattr(values, "index", None)
-    is_list = isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, str | bytes)
-    parts = values.values() if isinstance(values, Mapping) else ()
-    has_items = any(isinstance(part, Sized) and not isinstance(part, str) for part in parts)
-    if hasattr(values, "columns"):
-        columns = _table_columns(values, kind, key)
-    elif isinstance(values, Mapping) and (kind.has_type([]) or not has_items):
-        columns = {ID: values.keys(), PREDICTION: values.values()}
-    elif is_list and not isinstance(values, Mapping):
-        columns = {PREDICTION: values}
-    else:
-        forms = "a list, an array, a table, or a mapping from dev and test to these, or from ids to predictions"
-        raise InputError(f"must be {forms}", key=key)
+    columns, index = _columns(values, target_kind(task), key), getattr(values, "index", None)
     if ID in columns:
         columns[ID] = [_plain_id(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -42,6 +31,20 @@ def value_rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     if is_count and SPLIT not in columns:
         return rows
     return [{**row, INDEX: label, IS_COUNT: is_count} for row, label in zip(rows, labels, strict=True)]
+
+
+def _columns(values: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]]:
+    """The columns that `value_rows` finds in the values, by name. Raises InputError for values of another form."""
+    if hasattr(values, "columns"):
+        return _table_columns(values, kind, key)
+    if isinstance(values, Mapping):
+        has_items = any(isinstance(value, Sized) and not isinstance(value, str) for value in values.values())
+        if kind.has_type([]) or not has_items:
+            return {ID: values.keys(), PREDICTION: values.values()}
+    elif isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, NO_LISTS):
+        return {PREDICTION: values}
+    forms = "a list, an array, a table, or a mapping from dev and test to these, or from ids to predictions"
+    raise InputError(f"must be {forms}", key=key)
 
 
 def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]]:

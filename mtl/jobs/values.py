@@ -17,10 +17,7 @@ from mtl.submissions.row_files import PREDICTION
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import SPLIT_OF, Task
 
-OF_TABLES = (ID, PREDICTION, INDEX, IS_COUNT)  # the names of what rows of tables have beside their further columns
-
-Indices = Mapping[tuple[str, str], Sequence[Any]]
-"""The index of the frame that holds the rows of a split, by task id and split."""
+Indices = Mapping[tuple[str, str], Sequence[Any]]  # of the frames that hold the rows, by task id and split
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,8 @@ def _task_lines(
     with foreign(key):
         for split, rows in _by_split(values, task, key).items():
             ids = _ids(rows, split, indices.get((id, split), []), key)
-            columns = [{name: row[name] for name in row if name not in OF_TABLES} for row in rows]
+            known = (ID, PREDICTION, INDEX, IS_COUNT)
+            columns = [{name: row[name] for name in row if name not in known} for row in rows]
             marks = row_marks(task, columns, suite.submission.ids)
             if ids is not None:
                 marks = RowMarks(marks.columns, ids)

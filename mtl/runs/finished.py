@@ -82,10 +82,10 @@ class FinishedRun:
 
     def examples_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows in the same groups: only these are resampled alike."""
-        return f"{self.rows_key(task)} {self.recorded_rows(task)[0]}"
+        return f"{self.rows_key(task)} {self.recorded_groups(task)[0]}"
 
-    def recorded_rows(self, task: Task) -> tuple[str, np.ndarray]:
-        """As `recorded_groups`, of the rows that the task is scored on."""
+    def recorded_groups(self, task: Task) -> tuple[str, np.ndarray]:
+        """As `mtl.runs.rows.recorded_groups`, of the rows that the task is scored on."""
         recorded = self._recorded[task.id]
         return recorded_groups(recorded["texts"], recorded["groups"], len(self.rows(task).targets))
 
@@ -99,7 +99,7 @@ class FinishedRun:
         for task in self.tasks:
             scored, split = self.rows(task), self.split(task)
             rows = len(scored.targets)
-            if (groups := len(self.recorded_rows(task)[1])) != rows:
+            if (groups := len(self.recorded_groups(task)[1])) != rows:
                 raise InputError(f"{task.id}: {groups} groups for {rows} {split} rows", path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, split, task.id)

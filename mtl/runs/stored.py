@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mtl.base.errors import InputError
@@ -29,12 +29,12 @@ class StoredRun:
 
     folder: Path
     state: str
-    suite: str  # its name; empty if it is unknown
-    done: int  # the number of finished seeds
-    asked: int | None  # the number of all its seeds; None if it is unknown
-    average: str  # as it is shown, with its marks; empty if there is none
     changed: float  # when the last one of its files changed, in seconds since 1970
     size: int  # bytes on disk
+    suite: str = ""  # its name; empty if it is unknown
+    done: int = 0  # the number of finished seeds
+    asked: int | None = None  # the number of all its seeds; None if it is unknown
+    average: str = ""  # as it is shown, with its marks; empty if there is none
     problem: str = ""  # what is damaged; empty if nothing is
 
 
@@ -64,29 +64,27 @@ def run_folders(folder: Path) -> Iterator[Path]:
 
 def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
     """The run in a folder; `StoredRun.problem` says what of it cannot be read."""
-    files = _changed_and_size(folder.path)
-    state, trained = DAMAGED, 0
+    run = StoredRun(folder.path, DAMAGED, *_changed_and_size(folder.path))
     try:
         is_running = is_held(folder.path / LOCK)  # asked first: a run writes its summary before it releases its lock
         ended = FINISHED if folder.summary.exists() else UNFINISHED
-        state = RUNNING if is_running else ended
-        trained = len(list(folder.path.glob("seed-*/scores.json")))
+        done = len(list(folder.path.glob("seed-*/scores.json")))
+        run = replace(run, state=RUNNING if is_running else ended, done=done)
         check_plain_folder(folder.path)
         if folder.summary.exists():
             summary = read_summary(folder.summary)
             suite, seeds, average = read_suite(folder, suites), len(summary["seeds"]), summary["average"]
             shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
-            return StoredRun(folder.path, state, summary["suite"], seeds, seeds, shown, *files)
+            return replace(run, suite=summary["suite"], done=seeds, asked=seeds, average=shown)
         if not folder.config.exists():
-            return StoredRun(folder.path, state, "", trained, None, "", *files)
+            return run
         begun = read_yaml(folder.config)
         asked = begun.get("seeds")
         if not isinstance(asked, list):
             raise InputError("must be a list", path=folder.config, key="seeds")
-        return StoredRun(folder.path, state, Path(str(begun.get("suite"))).stem, trained, len(asked), "", *files)
+        return replace(run, suite=Path(str(begun.get("suite"))).stem, asked=len(asked))
     except (InputError, OSError, UnicodeDecodeError) as error:
-        state = state if state == RUNNING else DAMAGED
-        return StoredRun(folder.path, state, "", trained, None, "", *files, str(error))
+        return replace(run, state=RUNNING if run.state == RUNNING else DAMAGED, problem=str(error))
 
 
 def _changed_and_size(folder: Path) -> tuple[float, int]:
@@ -118,7 +116,7 @@ def runs_text(runs: Sequence[StoredRun]) -> str:
     size = sum(run.size for run in runs)
     total = f"{counted(len(runs), 'run')}{', of them ' if counts else ''}{', '.join(counts)}; {format_bytes(size)}"
     marks = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if any(mark in run.average for run in runs)]
-    return "\n".join([*lines, total, *(["; ".join(marks)] if marks else [])])
+    return "\n".join(filter(None, [*lines, total, "; ".join(marks)]))
 
 
 def format_age(seconds: float) -> str:

@@ -33,7 +33,10 @@ def summarize(
     on_part = set(config.imported.rows)
     if config.choosing_share:  # other dev rows choose
         on_part |= {task.id for task in tasks if task.scored_split == "dev" and task.answered_by is None}
-    same_answer = {seed: seeds[seed]["same_answer"] for seed in sorted(seeds)}
+    same_answer: dict[str, list[int]] = {}
+    for seed in sorted(seeds):
+        for id in seeds[seed]["same_answer"]:
+            same_answer.setdefault(id, []).append(seed)
     return {
         "suite": suite.name,
         "method": config.method,
@@ -46,10 +49,7 @@ def summarize(
         "reduced": [task.id for task in tasks if task.id in on_part or {task.id, task.answered_by} & differing],
         "changed": changed,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
-        "same_answer": {
-            id: [seed for seed, ids in same_answer.items() if id in ids]
-            for id in dict.fromkeys(id for ids in same_answer.values() for id in ids)
-        },
+        "same_answer": same_answer,
         "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),

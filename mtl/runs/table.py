@@ -32,7 +32,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
 
 
 def _run_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
-    """The run's score in bold, and of several seeds what else tells of them. `statistic` says whether medians or means come first."""
+    """The run's scores in bold, of several seeds further statistics, and the settings of tasks. `statistic`: whether medians or means come first."""
     scores, show, seeds = summary["tasks"], suite.shown.show, summary["seeds"]
     medians = [summary["average"], *(scores[id]["median"] for id in tasks)]
     cells, name, further = [MISSING if value is None else show(value) for value in medians], "one seed", []
@@ -123,6 +123,7 @@ def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
 
 
 def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
+    """The notes below the table: on its scores, on what is missing or differs, and on what the run itself notes."""
     mean = "tasks" if suite.average is None else suite.average_text
     heading = f"{suite.shown.heading} on {splits_text(summary)}"
     seeds = ", ".join(map(str, summary["seeds"]))

@@ -35,7 +35,7 @@ class Reduced:
 def reduce_run(run: FinishedRun) -> Reduced:
     """Resample a run. Raises InputError for predictions that cannot be read."""
     means, counted, contributions = [], [], []
-    alone = [row_groups(*run.recorded_rows(task)) for task in run.tasks]
+    alone = [row_groups(*run.recorded_groups(task)) for task in run.tasks]
     in_average = [groups.in_average for groups in alone]
     for task, groups, average_groups in zip(run.tasks, alone, in_average, strict=True):
         predictions, rows = run.predictions(task), run.rows(task)

@@ -1,7 +1,7 @@
 """Check a submission of rows: whether it has the data's rows, complete, in order and unchanged, each with a valid prediction, and a right entry."""
 
-import codecs
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,8 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     if not contents:
         example = rows_name(next(iter(suite.tasks.values())), "test")
         return Checked([f"{path}: has neither an entry, NAME.json, nor a file such as {example}"])
-    marked = [name for name, content in contents.items() if content.startswith(codecs.BOM_UTF8)]
     problem = "begins with a byte order mark; save the file as UTF-8 without one"
-    problems = [f"{path}/{name}:1: {problem}" for name in marked]
+    problems = [f"{path}/{name}:1: {problem}" for name, content in contents.items() if content.startswith(BOM_UTF8)]
     notes: list[str] = []
     compared: list[Mapping[str, RowFile]] = []  # the data of the tasks that the submission has
     figures: Figures = {}

@@ -31,6 +31,7 @@ class DataRows:
     task: Task
     split: str
     file: Path  # the data file that they stand in
+    layout: Layout  # how it is read
     targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known
     candidates: np.ndarray | None = None  # int64 (rows,), how many candidates each row of a choice has; else None
     lines: Sequence[int] | None = None  # in the file, if it has other rows too, as a training file with held-out rows
@@ -87,18 +88,9 @@ class DataRows:
         held_out = " that are held out as dev (mtl data --write-splits writes them)" if self.lines is not None else ""
         return f"the {len(self)} rows of {self.file}{held_out}"
 
-    @property
-    def _layout(self) -> Layout:
-        """How the file is read: as that of the split, or of the training rows of which the rows are held out."""
-        for split in (self.split, "train"):
-            inside = Path(self.task.folder, self.task.file(split) or "")
-            if self.file.name == inside.name:
-                return self.task.layout(split, Path(*self.file.parts[: -len(inside.parts)]))
-        return self.task.plain_layout
-
     def _by_columns(self, lines: PredictionLines, order: Order | None) -> Order | None:
         """As `match_columns`, by those columns that the data file has. Raises InputError, too, for texts where it has none to compare with."""
-        present = column_names(self.file, self._layout)
+        present = column_names(self.file, self.layout)
         if columns := [name for name in lines.marks.columns if name in present]:
             return match_columns(lines, self.file, columns, self._records([], columns), order)
         if texts := [name for name in lines.marks.columns if name in self.task.text_columns]:
@@ -108,10 +100,10 @@ class DataRows:
         return order
 
     def _check_numbers(self, lines: PredictionLines, order: Order, ids: Sequence[str]) -> None:
-        """Raise InputError if the numbers may be ids that put the predictions to other rows: the data file has a column with the name of the one
-        that numbers the predictions and other values in it, or a column of ids that are all among the numbers."""
+        """Raise InputError if the numbers may be ids that put the predictions to other rows. They may be if a column of the data file has the
+        same name as the column of the numbers, or if it has ids that are all among the numbers, and its values have another order."""
         column, numbers = str(lines.marks.number_column), lines.marks.ids or ()
-        for name in column_names(self.file, self._layout):
+        for name in column_names(self.file, self.layout):
             has_same_name = name.lower() == column.lower()
             if not has_same_name and name not in (*ids, ID):
                 continue
@@ -128,13 +120,13 @@ class DataRows:
 
     def _records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
         """The rows, with the values of these columns (`mtl.data.records.read_records`)."""
-        records = read_records(self.file, columns, optional, layout=self._layout)
+        records = read_records(self.file, columns, optional, layout=self.layout)
         wanted = None if self.lines is None else set(self.lines)
         return [record for record in records if wanted is None or record.line in wanted]
 
     def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
         """The number of each row by its id."""
-        present = column_names(self.file, self._layout)
+        present = column_names(self.file, self.layout)
         column = next((column for column in (*ids, ID) if column in present), None)
         if column is None and lines.marks.number_column is not None:
             raise number_error(lines, 0, self._described)

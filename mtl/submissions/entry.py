@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.settings.layers import merge, nested
 from mtl.base.untrusted import inside, is_inside, parse_json
 from mtl.data.examples import read_examples
 from mtl.data.files import read_bytes
@@ -48,6 +49,8 @@ def rows_problem(suite: Suite) -> str | None:
     for key, fact in declared.fill.items():
         if fact not in FACTS:
             return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
+        if key.partition(".")[0] in (TASKS, LEFT_OUT):
+            return f"fill.{key}: mtl fills {TASKS} and {LEFT_OUT} with figures and tasks; name another key"
     for name, metrics in declared.measures.items():
         if not metrics:
             return f"measures.{name}: names no metric"
@@ -111,7 +114,7 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
     filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():
         if (value := facts.get(fact)) is not None:
-            _set_value(filled, key, value)
+            merge(filled, nested(key, value))
     tasks = filled[TASKS]
     for id, splits in figures.items():
         for split, values in splits.items():
@@ -121,17 +124,6 @@ def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any],
     if left_out := [id for id in dict.fromkeys([*suite.tasks, *tasks]) if id not in figures]:
         filled[LEFT_OUT] = left_out
     return filled
-
-
-def _set_value(entry: dict[str, Any], key: str, value: Any) -> None:
-    """Set the value of a dotted key; the outer keys get objects where they have none."""
-    *outer, last = key.split(".")
-    block = entry
-    for name in outer:
-        if not isinstance(block.get(name), dict):
-            block[name] = {}
-        block = block[name]
-    block[last] = value
 
 
 def unfilled(value: Any, key: str = "") -> Iterator[str]:

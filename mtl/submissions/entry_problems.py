@@ -78,7 +78,7 @@ def _missing(block: Content, expected: Content, outer: str) -> Iterator[str]:
         if key not in block:
             yield f"{name}: is missing, though the submission has the task's files"
         elif isinstance(value, dict):
-            yield from _missing(block[key] or {}, value, f"{name}.")
+            yield from _missing(block[key] if isinstance(block[key], dict) else {}, value, f"{name}.")
 
 
 def _figure_problems(suite: Suite, tasks: Content, figures: Figures) -> Iterator[str]:
@@ -88,9 +88,9 @@ def _figure_problems(suite: Suite, tasks: Content, figures: Figures) -> Iterator
             computed = figures.get(id, {}).get(split, {})
             for name, value in (block or {}).items():
                 key = f"{TASKS}.{id}.{split}.{name}"
-                tolerance = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
                 if value is None:
                     continue
+                tolerance = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
                 if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
                     yield f"{key}: {show(value)} must be a number or null"
                 elif name in computed and not abs(value - computed[name]) <= tolerance:

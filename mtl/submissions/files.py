@@ -65,17 +65,11 @@ def predicted_splits(
     if foreign := [name for name in names if name not in known and not is_allowed(name)]:
         if not known.keys() & {*names}:
             check_top(path, foreign, known.__contains__)
-        problem = f"is no file of predictions of suite {suite.name}; {_known_forms(suite)}"
+        forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, CSV, JSON_LINES))
+        names_taken = f"{forms} or TASK/dev.jsonl, for dev or test, and TASK is one of {', '.join(suite.tasks)}"
+        problem = f"is no file of predictions of suite {suite.name}; such files are called {names_taken}"
         raise InputError(problem, path=f"{path}/{foreign[0]}")
     return {known[name] for name in names if name in known}
-
-
-def _known_forms(suite: Suite) -> str:
-    """What files of predictions are called, in a message."""
-    forms = ", ".join(form.format(split="dev", task="TASK") for form in (FILE, CSV, JSON_LINES))
-    return (
-        f"such files are called {forms} or TASK/dev.jsonl, for dev or test, and TASK is one of {', '.join(suite.tasks)}"
-    )
 
 
 def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:

@@ -15,8 +15,7 @@ from mtl.submissions.row_files import PREDICTION, show
 from mtl.tasks.task import Task
 
 HEADER = "index\tprediction"  # of a file whose lines have the number of their row, from 0
-FORM = '{"id": …, "prediction": …}'
-# Names of columns, in lower case: of predictions, of rows' ids, and of their numbers (pandas writes an empty name).
+# What an only column of predictions may be called, in lower case, beside the name of the targets' column.
 PREDICTIONS = (PREDICTION, "predictions", "predicted", "pred", "y_pred", "target", "label", "answer")
 
 
@@ -88,7 +87,7 @@ def read_json_lines(
     for number, written in enumerate(split_lines(content, name, most=most), start=1):
         row = parse_row(name, number, written)
         if PREDICTION not in row:
-            raise InputError(f"no key {PREDICTION!r}; a line is {FORM}", path=name, line=number)
+            raise InputError(f'no key {PREDICTION!r}; a line is {{"id": …, "prediction": …}}', path=name, line=number)
         predictions.append(_flat(name, number, PREDICTION, row.pop(PREDICTION)))
         rows.append(row)
         if not are_rows and (ID in row) != (ID in rows[0]):

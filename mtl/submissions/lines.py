@@ -15,8 +15,8 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import BESIDE, Task
 
 ID = "id"  # the key of a row's id on a line of predictions
-IDS = (ID, "ids", "guid", "uid", "qid", "row_id", "example_id")
-NUMBERS = ("", "index", "idx", "row", "unnamed: 0")
+IDS = (ID, "ids", "guid", "uid", "qid", "row_id", "example_id")  # names of columns of ids, in lower case
+NUMBERS = ("", "index", "idx", "row", "unnamed: 0")  # and of columns of row numbers; pandas writes an empty name
 
 Order = Sequence[int]  # for each row of the data, the position of its prediction, from 0
 

@@ -101,17 +101,13 @@ def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
     return {split: read_row_file(task, split, path) for split, path in paths.items() if path and path.is_file()}
 
 
-def layout_of(task: Task, split: str, path: Path, folder: Path) -> Layout:
-    """How a file in a data folder is read: as the split's file if it is that one, else as any file with rows of the task."""
-    return task.layout(split, folder) if path == task.path(split, folder) else task.plain_layout
-
-
-def labelled_file(task: Task, split: str, folder: Path) -> Path | None:
-    """The task's file of a split in a data folder if every row has its target. A test file may also be called test.tsv."""
+def labelled_file(task: Task, split: str, folder: Path) -> tuple[Path, Layout] | None:
+    """The task's file of a split in a data folder, and how it is read, if every row has its target. A test file may also be called test.tsv."""
     for name in filter(None, [task.file(split), "test.tsv" if split == "test" else None]):
         path = inside(folder, f"{task.folder or '.'}/{name}")
-        if path.is_file() and _has_targets(task, split, path, layout_of(task, split, path, folder)):
-            return path
+        layout = task.layout(split, folder) if path == task.path(split, folder) else task.plain_layout
+        if path.is_file() and _has_targets(task, split, path, layout):
+            return path, layout
     return None
 
 

@@ -88,7 +88,7 @@ def rejoin(
             lacking.append(task.id)
             continue
         data[task.id] = files
-        task_texts, figures[task.id], task_problems = _rejoin_task(suite, files, submitted)
+        task_texts, figures[task.id], task_problems = _rejoin_task(suite, files, submitted, data_dir)
         texts |= task_texts
         problems += task_problems
     if not data:
@@ -104,13 +104,13 @@ def rejoin(
 
 
 def _rejoin_task(
-    suite: Suite, files: Mapping[str, RowFile], submitted: Mapping[str, PredictionLines]
+    suite: Suite, files: Mapping[str, RowFile], submitted: Mapping[str, PredictionLines], data_dir: Path
 ) -> tuple[dict[str, str], dict[str, dict[str, float]], list[str]]:
     """A task's files with the submitted predictions, by path, their figures, by split, and the problems: rows without. Raises InputError."""
     texts, figures, problems = dict[str, str](), dict[str, dict[str, float]](), list[str]()
     for split, file in files.items():
         try:
-            lines, order = _find_predictions(suite, file, submitted)
+            lines, order = _find_predictions(suite, file, submitted, data_dir)
         except InputError as error:
             problems.append(str(error))
             continue
@@ -123,11 +123,12 @@ def _rejoin_task(
 
 
 def _find_predictions(
-    suite: Suite, file: RowFile, submitted: Mapping[str, PredictionLines]
+    suite: Suite, file: RowFile, submitted: Mapping[str, PredictionLines], data_dir: Path
 ) -> tuple[PredictionLines, Order]:
     """Predictions, and the order in which the rows of a data file get them: those that the submission has for the file's split, or else all of the
     task, which are given by split. Raises InputError for a row without a prediction, or with several different ones."""
-    data = DataRows(file.task, file.split, Path(file.name), np.full(len(file.lines), np.nan))
+    layout = file.task.layout(file.split, data_dir)
+    data = DataRows(file.task, file.split, Path(file.name), layout, np.full(len(file.lines), np.nan))
     parts = list(submitted.values())
     try:
         lines = submitted.get(file.split, parts[0])

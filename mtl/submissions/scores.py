@@ -15,7 +15,7 @@ from mtl.runs.folder import FILE, RunFolder
 from mtl.runs.rows import recorded_rows, scored_rows
 from mtl.submissions.data_rows import DataRows, put_to_rows, read_sources
 from mtl.submissions.files import prediction_names, read_files
-from mtl.submissions.row_files import labelled_file, layout_of
+from mtl.submissions.row_files import labelled_file
 from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
@@ -91,13 +91,14 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[Data
     if recorded.is_file():
         rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
         task = replace(task, header=None, reading=None)  # which say how the data is read, not what the run recorded
-        return DataRows(task, split, recorded, rows.targets, rows.candidates), rows
+        return DataRows(task, split, recorded, task.plain_layout, rows.targets, rows.candidates), rows
     if labelled := labelled_file(task, split, gold_dir):
-        layout = layout_of(task, split, labelled, gold_dir)
-        rows = scored_rows(task, read_examples(replace(task, group=None), labelled, True, layout))
-        return DataRows(task, split, labelled, rows.targets, rows.candidates), rows
+        path, layout = labelled
+        rows = scored_rows(task, read_examples(replace(task, group=None), path, True, layout))
+        return DataRows(task, split, path, layout, rows.targets, rows.candidates), rows
     if split == "dev" and task.files["dev"] is None and (train := task.path("train", gold_dir)) and train.is_file():
         part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
         rows = scored_rows(task, part.rows["dev"])
-        return DataRows(task, split, train, rows.targets, rows.candidates, part.held_out), rows
+        layout = task.layout("train", gold_dir)
+        return DataRows(task, split, train, layout, rows.targets, rows.candidates, part.held_out), rows
     return None

@@ -9,7 +9,8 @@ from mutations import VALUES, message_of, mutated_bytes, mutated_json
 from rows_suite import SUITE as ROWS
 from small_suite import SUITE as SMALL
 
-from mtl.jobs.setting_files import load_checked_suite, suite_settings
+from mtl.base.errors import InputError
+from mtl.jobs.setting_files import load_checked_suite, read_layers, suite_settings
 
 FURTHER: dict[str, Any] = {
     "title": "Small",
@@ -66,3 +67,10 @@ def test_numbers_sizes_and_depths_that_no_suite_has(old: str, new: str, complain
     path.write_text(SMALL.replace(old, new, 1), encoding="utf-8")
     message = message_of(lambda: load(path), new[:60])
     assert message is not None and complaint in message
+
+
+def test_the_variant_of_a_method_file_may_be_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("method: lstm\nvariant: 3\n", encoding="utf-8")
+    with pytest.raises(InputError, match="variant=3: unknown"):
+        read_layers({"method": str(path)})

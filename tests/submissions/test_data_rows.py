@@ -29,7 +29,7 @@ def rows(tmp_path: Path) -> DataRows:
     """The rows of a .tsv, whose cells are never quoted."""
     lines = ["a\tb\ttopic\tlabel", *("\t".join([*row, "x"]) for row in ROWS)]
     write_lines(tmp_path / "dev.tsv", lines)
-    return DataRows(TASK, "dev", tmp_path / "dev.tsv", np.zeros(4))
+    return DataRows(TASK, "dev", tmp_path / "dev.tsv", TASK.plain_layout, np.zeros(4))
 
 
 # The rows as pandas writes them: quoted, with an empty cell for NA.
@@ -77,7 +77,7 @@ def test_rows_of_other_data_are_refused(header: str, lines: list[str], line: int
 
 def test_ids_and_columns_agree(tmp_path: Path) -> None:
     write_lines(tmp_path / "dev.tsv", ["id\ta\tb\ttopic", *("\t".join([str(n), *row]) for n, row in enumerate(ROWS))])
-    rows = DataRows(TASK, "dev", tmp_path / "dev.tsv", np.zeros(4))
+    rows = DataRows(TASK, "dev", tmp_path / "dev.tsv", TASK.plain_layout, np.zeros(4))
     by_id = [f"{number},{cells}" for number, cells in enumerate(CELLS)]
     assert labels(rows, [f"id,{HEADER}", *by_id[::-1]]) == LABELS
     refused(lambda: labels(rows, [f"id,{HEADER}", f"1,{CELLS[0]}", f"0,{CELLS[1]}", *by_id[2:]]), line=3)
@@ -93,7 +93,7 @@ def test_nested_texts_and_lists_of_json_lines(tmp_path: Path) -> None:
     task = Task(id="val", kind="choice", text=["question"], candidates=["answers[]"], target="label", metric="accuracy")
     data = [{"question": f"why {row}", "answers": ["a", str(row)], "label": 0} for row in range(4)]
     write_lines(tmp_path / "dev.jsonl", map(json.dumps, data))
-    rows = DataRows(task, "dev", tmp_path / "dev.jsonl", np.zeros(4))
+    rows = DataRows(task, "dev", tmp_path / "dev.jsonl", task.plain_layout, np.zeros(4))
     made = [json.dumps({**row, "prediction": number % 2}) for number, row in enumerate(data)]
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
         content = "\n".join(made[place] for place in order).encode()
@@ -125,7 +125,7 @@ def test_columns_under_other_names(tmp_path: Path) -> None:
     )
     data = [{"first": {"context": f"text {row}"}, "tokens": ["a", str(row)], "label": "x"} for row in range(3)]
     write_lines(tmp_path / "dev.jsonl", map(json.dumps, data))
-    rows = DataRows(task, "dev", tmp_path / "dev.jsonl", np.zeros(3))
+    rows = DataRows(task, "dev", tmp_path / "dev.jsonl", task.plain_layout, np.zeros(3))
     flat = [{"First.context": f"text {row}", "tokens": f"['a', '{row}']", "prediction": "xyx"[row]} for row in range(3)]
     content = "\n".join(json.dumps(row) for row in reversed(flat)).encode()
     assert rows.put(read_json_lines(task, content, "m.jsonl", [], 100), [], None)[0].tolist() == [0, 1, 0]

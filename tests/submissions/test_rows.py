@@ -121,6 +121,7 @@ def test_unfilled_names_the_outer_key_where_all_is_null() -> None:
         ("format: rows", "format: tar", "submission.format: 'tar' must be zip or rows"),
         ("leaderboard/empty.json", "../empty.json", "submission.template: '../empty.json' must be a path below"),
         ("model.size: parameters", "model.size: weight", "submission.fill.model.size: 'weight' must be one of name"),
+        ("model.size: parameters", "tasks.grad: parameters", "submission.fill.tasks.grad: mtl fills tasks"),
         ("[accuracy]}", "[accurate]}", "submission.measures.accuracy: 'accurate' must be rows or a metric"),
         ("alpha: [alpha_nominal, alpha_interval]", "alpha: []", "submission.measures.alpha: names no metric"),
         ("  ids:", "  template_source: {url: ftp://x}\n  ids:", "submission.template_source.url: 'ftp://x' must begin"),

@@ -16,10 +16,10 @@ from mtl.runs.rows import recorded_groups, scored_rows
 from mtl.stats.comparison import Sample, mean_over_tasks
 from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.row_files import labelled_file, layout_of
+from mtl.submissions.row_files import labelled_file
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import AVERAGE, Suite
-from mtl.tasks.task import ScoredRows, Task
+from mtl.tasks.task import Layout, ScoredRows, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +53,13 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, Labell
     may also be called test.tsv. Raises InputError if no task has labels, and for files that cannot be read."""
     tasks = {}
     for task in suite.tasks.values():
-        if (path := labelled_file(task, split, gold)) is not None:
+        if (labelled := labelled_file(task, split, gold)) is not None:
+            path, layout = labelled
             scored_task = replace(task, scored="test" if split == "test" else "dev", breakdown=None)
-            examples = read_split(scored_task, path, split, layout_of(task, split, path, gold))
+            examples = read_split(scored_task, path, split, layout)
             recorded = describe_rows(scored_task, examples)
             groups = row_groups(*recorded_groups(recorded["texts"], recorded["groups"], len(examples)))
-            data = _data_rows(scored_task, split, path, examples)
+            data = _data_rows(scored_task, split, path, layout, examples)
             tasks[task.id] = LabelledRows(scored_task, data, scored_rows(scored_task, examples), groups)
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name} with a label in every row", path=gold)
@@ -70,16 +71,17 @@ def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, Data
     tasks = {}
     for task in suite.tasks.values():
         if (path := task.path(split, data_dir)) is not None and path.is_file():
-            examples = read_examples(task, path, False, task.layout(split, data_dir))
-            tasks[task.id] = _data_rows(task, split, path, examples)
+            layout = task.layout(split, data_dir)
+            examples = read_examples(task, path, False, layout)
+            tasks[task.id] = _data_rows(task, split, path, layout, examples)
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name}; set data_dir=", path=data_dir)
     return tasks
 
 
-def _data_rows(task: Task, split: str, path: Path, examples: Sequence[Example]) -> DataRows:
+def _data_rows(task: Task, split: str, path: Path, layout: Layout, examples: Sequence[Example]) -> DataRows:
     """The rows of a file as predictions are put to them; their targets are left unknown even if the file has them."""
-    return DataRows(task, split, path, np.full(len(examples), np.nan), row_sizes(task, examples))
+    return DataRows(task, split, path, layout, np.full(len(examples), np.nan), row_sizes(task, examples))
 
 
 @dataclass(frozen=True, eq=False)

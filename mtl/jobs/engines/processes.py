@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection
@@ -143,10 +143,9 @@ def _exit_with_parent() -> None:
 
 def _result(report: Any, running: RunningUnit) -> Any:
     """What a unit's process reports. Raises the error that it reports, and the one for a process that ended without a report."""
-    try:
+    reported = None
+    with suppress(EOFError):
         reported = report.recv()
-    except EOFError:
-        reported = None
     running.process.join()
     running.relay.join(DRAIN)
     if reported is not None:
