@@ -17,8 +17,8 @@ ENCODER_COSTS = tuple(key for key in COSTS if "pretrain" not in key and "finetun
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
-    """The leaderboards of the evaluations below a folder, for each set of tasks and metrics of a benchmark; that of our
-    rows alone if it has a score that the other lacks. The published rows are those of the benchmark's newest copy."""
+    """The leaderboards of the evaluations below a folder. For each set of tasks and metrics of a benchmark there is one with the published rows,
+    which are those of the benchmark's newest copy; and one of our rows alone, if it has a score that the first lacks."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):
         benchmark = evaluation.benchmark

@@ -35,12 +35,8 @@ MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, 
 def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The inputs and the tokens to predict of padded segments, int64 (segments, time) each.
 
-    A mask, a random token that is not special, or the token itself replaces each token to predict. NOT_CHOSEN stands in place of all others.
-
-    Args:
-        ids: the tokens of the segments, int64 (segments, time).
-        begins: whether each entry of the vocabulary begins a word, bool (vocabulary,).
-    """
+    The segments are `ids`, int64 (segments, time); `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,).
+    A mask, a random token that is not special, or the token itself replaces each token to predict. NOT_CHOSEN marks those not to predict."""
     positions = _choose_positions(ids, begins, rng)
     tokens = ids.reshape(-1)[positions]
     draws = rng.random(len(tokens))
@@ -54,8 +50,7 @@ def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple
 def _choose_positions(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The positions of the tokens to predict in the flattened segments, int64 (predicted,): those of randomly chosen words.
 
-    There is at least one word. More are chosen while their tokens are at most MASK_SHARE of all tokens of text, so that all steps cost the same.
-    """
+    There is at least one word. More are chosen while their tokens are at most MASK_SHARE of all tokens of text, so that all steps cost the same."""
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
     tokens = ids.reshape(-1)[positions]
     # No word goes on across a special token: a segment that begins within a word has the rest of it as its first word.
@@ -111,7 +106,9 @@ class MaskedLanguageModelling(ResumableTraining):
                 f" {len(self.held_out)} of them held out, are not enough for batch_size={settings.batch_size}; add text, or set a"
                 " smaller batch_size= or max_length="
             )
-        self._cached_pass = lru_cache(maxsize=1)(self._pass)
+        lengths, size, seed = segments.lengths[self.trained], settings.batch_size, settings.seed
+        # All steps of a pass take their batches from it: it is made once.
+        self._pass = lru_cache(maxsize=1)(lambda number: pass_batches(lengths, size, [seed, 1, number]))
         self.precision = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
         choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
@@ -130,12 +127,7 @@ class MaskedLanguageModelling(ResumableTraining):
     def batch_at(self, step: int) -> np.ndarray:
         """The segments of a step, int64 (batch_size,). Steps are counted from 0."""
         number, turn = divmod(step, len(self.trained) // self.settings.batch_size)
-        return self.trained[self._cached_pass(number)[turn]]
-
-    def _pass(self, number: int) -> list[np.ndarray]:
-        """The batches of one pass over the segments of `trained`. Passes are counted from 0."""
-        lengths = self.segments.lengths[self.trained]
-        return pass_batches(lengths, self.settings.batch_size, [self.settings.seed, 1, number])
+        return self.trained[self._pass(number)[turn]]
 
     def compute(self, batch: np.ndarray) -> Tensor:
         inputs, labels = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
@@ -145,8 +137,7 @@ class MaskedLanguageModelling(ResumableTraining):
             if not is_chosen[part].any():
                 continue
             with mixed_precision(self.precision, self.device):
-                losses, _ = self.losses_and_hits(inputs[part], labels[part])
-                part_loss = losses.sum() / int(is_chosen.sum())
+                part_loss = self.losses_and_hits(inputs[part], labels[part])[0].sum() / int(is_chosen.sum())
             part_loss.backward()
             loss += part_loss.detach()
         nn.utils.clip_grad_norm_(self.network.parameters(), LARGEST_NORM)
@@ -158,14 +149,11 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
         """The cross-entropy of each token to predict, in nats, and whether the most probable token is the right one: (predicted,) each."""
-        positions, is_padding = np.flatnonzero(labels != NOT_CHOSEN), inputs == PAD
-        targets = self._on_device(labels.reshape(-1)[positions])
-        padding = self._on_device(is_padding) if is_padding.any() else None
-        outputs = masked_outputs(self.network, self._on_device(inputs), self._on_device(positions), padding)
+        predicted = np.flatnonzero(labels != NOT_CHOSEN)
+        arrays = (inputs, predicted, labels.reshape(-1)[predicted], inputs == PAD)
+        tokens, positions, targets, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
+        outputs = masked_outputs(self.network, tokens, positions, padding if (inputs == PAD).any() else None)
         return functional.cross_entropy(outputs, targets, reduction="none"), outputs.detach().argmax(-1) == targets
-
-    def _on_device(self, array: np.ndarray) -> Tensor:
-        return to_device(torch.from_numpy(array), self.device)
 
     def validate(self) -> tuple[dict[str, float], str]:
         """Perplexity and accuracy at the masked places of the held-out segments. The masks are the same each time."""
