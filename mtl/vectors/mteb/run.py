@@ -32,8 +32,8 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
     data_dir, tasks = settings.choose_data(benchmark)
-    results = Path(settings.runs_dir) / "mteb"
-    import_mteb(results)
+    evaluations = Path(settings.runs_dir) / "mteb"
+    import_mteb(evaluations)
     from mtl.vectors.mteb.evaluation import Evaluator
     from mtl.vectors.mteb.model import model_meta
 
@@ -46,7 +46,7 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     if languages and description.language and description.language not in languages:
         known = ", ".join(languages)
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
-    folder = EvaluationFolder(results / benchmark.name / f"{description.name}-{encoder.revision}")
+    folder = EvaluationFolder(evaluations / benchmark.name / f"{description.name}-{encoder.revision}")
     encode_blocks = None
     if settings.workers is not None:
         encode_blocks = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
