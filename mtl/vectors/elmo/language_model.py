@@ -59,7 +59,7 @@ class LanguageModel(nn.Module):
 
 
 class SampledSoftmax(nn.Module):
-    """A softmax over many classes, trained on a log-uniform sample (Jean et al. 2015): they are sorted by frequency."""
+    """A softmax over many classes, sorted by frequency, that is trained on a log-uniform sample of them (Jean et al. 2015)."""
 
     log_expected: Tensor
 
