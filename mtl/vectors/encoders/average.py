@@ -50,7 +50,7 @@ class AverageSettings:
         if self.texts is not None and not self.centre:
             raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
         if self.suite_data_dir is not None and (self.texts is not None or self.suite is None or not self.centre):
-            message = "is for the texts of a suite: set centre=true, name it, suite=NAME, and no texts=; or drop it"
+            message = "is for the texts of a suite: set centre=true and suite=NAME without texts=, or drop it"
             raise InputError(message, key="suite_data_dir", value=self.suite_data_dir)
         if self.centre and self.texts is None and self.suite is None:
             raise InputError("centre needs texts: set texts=FILE, or suite=NAME for its training texts", key="texts")
