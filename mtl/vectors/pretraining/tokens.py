@@ -34,7 +34,7 @@ class PretrainingTexts:
         """Raise InputError for what is no file with text, and if there is no text."""
         for path in (*self.files, *self.vocabulary):
             if not path.is_file() or not path.stat().st_size:
-                raise InputError("is no file with text; name text files: texts=[FILE,…]", path=path)
+                raise InputError("is no file with text; name text files", path=path)
         if not self.files and not any(text.strip() for text in self.texts):
             raise InputError("there is no text to train on")
 
