@@ -64,8 +64,8 @@ def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]
     """All scores of ours. A task whose rows differ between evaluations has a column for each version, with the id TASK@VERSION."""
     columns: dict[str, Column] = {}
     facts = ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
+    evaluated = [evaluation.summary["tasks"] for evaluation in evaluations]
     for task in benchmark.tasks:
-        evaluated = [evaluation.summary["tasks"] for evaluation in evaluations]
         versions = {tasks[task]["revision"]: tasks[task] for tasks in evaluated if task in tasks}
         for number, (revision, record) in enumerate(versions.items(), 1):
             title = f"{task}, rows {number}" if len(versions) > 1 else task

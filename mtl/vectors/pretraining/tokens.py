@@ -53,7 +53,7 @@ class PretrainingTexts:
     def lines(self, title: str) -> Iterator[str]:
         """All lines to learn the vocabulary from, with a progress of this title. Raises InputError for an unreadable file."""
         yield from text_lines(self.vocabulary or self.files, title)
-        yield from map(_valid, () if self.vocabulary else self.texts)
+        yield from map(_without_surrogates, () if self.vocabulary else self.texts)
 
     def by_document(self, kind: str, title: str) -> Iterator[str]:
         """The documents that are not empty: each `line`, or each `block` of lines up to an empty one. Raises InputError for an unreadable file."""
@@ -63,10 +63,10 @@ class PretrainingTexts:
                 yield from filter(None, lines)
             else:
                 yield from (" ".join(block) for has_text, block in groupby(lines, key=bool) if has_text)
-        yield from filter(None, (" ".join(_valid(text).split()) for text in self.texts))
+        yield from filter(None, (" ".join(_without_surrogates(text).split()) for text in self.texts))
 
 
-def _valid(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     """The text with question marks for halves of surrogate pairs, which UTF-8 does not have."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
