@@ -17,8 +17,8 @@ ENCODER_COSTS = tuple(key for key in COSTS if "pretrain" not in key and "finetun
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
-    """The leaderboards of the evaluations below a folder, for each set of tasks and metrics of a benchmark; that of our
-    rows alone if it has a score that the other lacks. The published rows are those of the benchmark's newest copy."""
+    """The leaderboards of the evaluations below a folder. For each set of tasks and metrics of a benchmark there is one with the published rows,
+    which are those of the benchmark's newest copy; and one of our rows alone, if it has a score that the first lacks."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):
         benchmark = evaluation.benchmark
@@ -64,8 +64,8 @@ def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]
     """All scores of ours. A task whose rows differ between evaluations has a column for each version, with the id TASK@VERSION."""
     columns: dict[str, Column] = {}
     facts = ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
+    evaluated = [evaluation.summary["tasks"] for evaluation in evaluations]
     for task in benchmark.tasks:
-        evaluated = [evaluation.summary["tasks"] for evaluation in evaluations]
         versions = {tasks[task]["revision"]: tasks[task] for tasks in evaluated if task in tasks}
         for number, (revision, record) in enumerate(versions.items(), 1):
             title = f"{task}, rows {number}" if len(versions) > 1 else task

@@ -8,8 +8,10 @@ from typing import Any
 
 from mtl.api.commands.job_settings import Commands
 from mtl.base.extras import check_installed
+from mtl.base.wings import lazy
 
 SCORERS = ("mteb", "datasets", "sentence-transformers")  # mteb needs the others
+parse_settings = lazy("mtl.jobs.job:parse_settings")
 
 
 def add_commands(commands: Commands) -> None:
@@ -54,17 +56,11 @@ def add_embeddings_train(actions: Commands) -> None:
     train.add_argument("settings", nargs="*", metavar="key=value", help=keys)
 
 
-def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    from mtl.jobs.job import parse_settings
-
-    return parse_settings(arguments.settings)
-
-
 def _train_embeddings(arguments: argparse.Namespace) -> None:
     from mtl.vectors.training_request import TrainingRequest
     from mtl.vectors.words.training import train_embeddings
 
-    settings = _settings(arguments)
+    settings = parse_settings(arguments.settings)
     print(train_embeddings(arguments.embeddings, TrainingRequest.take(settings), settings))
 
 
@@ -74,10 +70,10 @@ def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.vectors.pretraining.settings import read_settings
     from mtl.vectors.training_request import TrainingRequest
 
-    settings = _settings(arguments)
+    settings = parse_settings(arguments.settings)
     request = TrainingRequest.take(settings)
     out = request.path("pretrain transformer")
-    names = settings.pop("vocabulary_texts", [])
+    names = settings.pop("vocabulary_texts", None) or []
     vocabulary = [Path(str(name)) for name in (names if isinstance(names, list) else [names])]
     files = list(map(Path, request.texts or ()))
     pretraining_settings = read_settings(str(settings.pop("config", "small")), settings)
@@ -99,7 +95,7 @@ def _encode(arguments: argparse.Namespace) -> None:
     from mtl.vectors.encoders import open_encoder
     from mtl.vectors.encoders.files import check_vectors_file, encode_file
 
-    settings = _settings(arguments)
+    settings = parse_settings(arguments.settings)
     check_vectors_file(arguments.out)
     encode_file(open_encoder(arguments.encoder, settings), arguments.file, arguments.out)
 
@@ -107,7 +103,8 @@ def _encode(arguments: argparse.Namespace) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     from mtl.vectors.export.export import export_run
 
-    export_run(arguments.run_dir, arguments.out, arguments.format, _settings(arguments), arguments.command)
+    settings = parse_settings(arguments.settings)
+    export_run(arguments.run_dir, arguments.out, arguments.format, settings, arguments.command)
     print(arguments.out)
 
 
@@ -118,7 +115,7 @@ def _mteb(arguments: argparse.Namespace) -> None:
     from mtl.vectors.mteb.run import run_mteb
 
     check_installed("mteb")  # before minutes of loading
-    settings = _settings(arguments)
+    settings = parse_settings(arguments.settings)
     about = {
         "command": arguments.command,
         "versions": versions() | {package: version(package) for package in SCORERS},

@@ -104,7 +104,7 @@ def make_evaluation(
     encoder = encoder or HashedEncoder()
     path = find_benchmark("pl-mteb")
     benchmark = load_benchmark(path)
-    folder = EvaluationFolder.for_encoder(str(runs_dir), benchmark.name, encoder)
+    folder = EvaluationFolder(runs_dir / "mteb" / benchmark.name / f"{encoder.description.name}-{encoder.revision}")
     write_text(folder.benchmark, path.read_text(encoding="utf-8"))
     summary = summarize(benchmark, encoder, {}, records)
     write_json(folder.summary, {**summary, "command": "mtl mteb x"})

@@ -41,8 +41,7 @@ def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
     flat = np.frombuffer(tokens, dtype=np.int32)
     counts = np.bincount(flat, minlength=len(ids))
     order = np.argsort(-counts, kind="stable")
-    ranks = np.empty(len(order), dtype=np.int32)
-    ranks[order] = np.arange(len(order))
+    ranks = np.argsort(order).astype(np.int32)  # by the id in `ids`, the id in the corpus
     types = list(ids)
     return Corpus([types[id] for id in order], counts[order], ranks[flat], np.frombuffer(starts, dtype=np.int64))
 

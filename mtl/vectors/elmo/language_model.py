@@ -13,7 +13,8 @@ from mtl.embedders.elmo.network import BACKWARD, FORWARD, BiLM
 from mtl.vectors.elmo.corpus import BEGIN_ID, END_ID, Corpus, packed_lines
 
 ROWS = 512  # how many rows of the full softmax are computed at once
-UNKNOWN, BEGIN, END, FIRST = range(4)  # classes of the softmax; the words follow from FIRST on, the most frequent first
+FIRST = 3  # a word's class in the softmax is FIRST plus its id; so are those of the boundaries
+UNKNOWN, BEGIN, END = 0, FIRST + BEGIN_ID, FIRST + END_ID
 
 
 class LanguageModel(nn.Module):
@@ -29,19 +30,17 @@ class LanguageModel(nn.Module):
         self.softmax = SampledSoftmax(counts, bilm.options.lstm.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The cross-entropies (in nats) of the forward and of the backward predictions on the lines of the corpus with these
-        indices, int64 (lines,): two tensors (predictions,). A line has a prediction for each of its words and one for a boundary. `sample` has the
-        classes of the softmax's denominator besides the target; None: all classes."""
+        """The cross-entropies in nats of the forward and of the backward predictions: two tensors (predictions,).
+
+        The lines are indices in the corpus, int64 (lines,); each has a prediction for each of its words and one for a boundary. `sample` has
+        the classes of the softmax's denominator besides the target; None: all classes."""
         tokens, sizes = packed_lines(self.corpus, lines)
         vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
-        numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN).astype(np.int64)
-        numbers[tokens == BEGIN_ID], numbers[tokens == END_ID] = BEGIN, END
+        numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN)
         classes = torch.from_numpy(numbers).to(vectors.data.device)
-        # The next row of a sequence is in the next step, at the same position among that step's rows. So all rows but those
-        # of the first step follow, in order, the rows that have a next one.
-        starts = np.cumsum(sizes) - sizes
-        has_next = [np.arange(start, start + size) for start, size in zip(starts[:-1], sizes[1:], strict=True)]
-        earlier, later = torch.from_numpy(np.concatenate(has_next)).to(classes.device), slice(int(sizes[0]), None)
+        # A sequence has the same position among the rows of each step. So its previous row is as many rows earlier as the previous step has.
+        later = slice(int(sizes[0]), None)
+        earlier = torch.from_numpy(np.arange(len(tokens))[later] - np.repeat(sizes[:-1], sizes[1:])).to(classes.device)
         forward = self.bilm.dropout(self.bilm.states(vectors, FORWARD)[-1])
         backward = self.bilm.dropout(self.bilm.states(vectors, BACKWARD)[-1])
         states, targets = torch.cat([forward[earlier], backward[later]]), torch.cat([classes[later], classes[earlier]])
@@ -60,7 +59,7 @@ class LanguageModel(nn.Module):
 
 
 class SampledSoftmax(nn.Module):
-    """A softmax over many classes, trained on a log-uniform sample (Jean et al. 2015): they are sorted by frequency."""
+    """A softmax over many classes, sorted by frequency, that is trained on a log-uniform sample of them (Jean et al. 2015)."""
 
     log_expected: Tensor
 

@@ -73,28 +73,32 @@ class ELMoTraining:
 
     @exact_arithmetic()
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
-        """As `Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`, as
-        `train_once` says; on the CPU in place of Apple GPUs, which lack operations. Raises InputError for sizes that exceed
-        the memory, and for texts that are too short; DivergedError if it diverges: the last good checkpoint remains."""
+        """As `Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`.
+
+        An interrupted training continues, as `train_once` says. Raises InputError for sizes that exceed the memory, and for texts
+        that are too short; DivergedError if it diverges: the last good checkpoint remains."""
         with torch.device("meta"):
             weights = sum(weight.numel() for weight in BiLM(self.options()).parameters())
         sizes = f"lstm_dim={self.lstm_dim}, projection_dim={self.projection_dim}, n_layers={self.n_layers}: this ELMo"
         check_fits(COPIES * weights, sizes, "set smaller sizes")
-        device = CPU if device.type == "mps" else device
+        device = CPU if device.type == "mps" else device  # Apple GPUs lack operations
 
         def train_in(unfinished: Path) -> None:
-            corpus = build_corpus(lines, LONGEST)
-            trainer = ElmoTrainer(corpus, self, unfinished, device)
+            trainer = ElmoTrainer(build_corpus(lines, LONGEST), self, unfinished, device)
             trainer.run(str(path))
-            numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
-            with new_folder(path) as partial:
-                settings = {**asdict(self), "source": source, "format": FORMAT}
-                write_json(partial / LOG, {"settings": settings, **numbers, "perplexity": trainer.curve})
-                write_text(partial / OPTIONS, json.dumps(to_builtins(self.options()), indent=1) + "\n")
-                write_weights(partial / WEIGHTS, trainer.network.bilm)
-                note_source(path, source)
+            self._write(trainer, path, source)
 
         train_once(path, self, source, train_in)
+
+    def _write(self, trainer: "ElmoTrainer", path: Path, source: str) -> None:
+        """Write the trained ELMo to its new folder."""
+        corpus, settings = trainer.corpus, {**asdict(self), "source": source, "format": FORMAT}
+        numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
+        with new_folder(path) as partial:
+            write_json(partial / LOG, {"settings": settings, **numbers, "perplexity": trainer.curve})
+            write_text(partial / OPTIONS, json.dumps(to_builtins(self.options()), indent=1) + "\n")
+            write_weights(partial / WEIGHTS, trainer.network.bilm)
+            note_source(path, source)
 
     def options(self) -> Options:
         """The sizes of the network, with the clips and skip connections of the original."""
@@ -123,10 +127,11 @@ class ElmoTrainer(ResumableTraining):
         self.corpus = corpus
         self.held_out, self.lines = split_held_out(len(corpus.lengths), settings.held_out, settings.seed)
         if not len(self.lines):
-            raise InputError("the texts hold only one line, which is held out: nothing is left to train on")
+            raise InputError("all lines of the texts are held out; add text, or set a smaller held_out=")
         lengths, tokens, seed = corpus.lengths, settings.batch_tokens, settings.seed
-        self.order = lru_cache(maxsize=1)(lambda epoch: batches(lengths, self.lines, tokens, [seed, 1, epoch]))
-        self.steps_by_epoch = [len(self.order(epoch)) for epoch in range(settings.epochs)]
+        # All steps of an epoch take their batches from it: it is made once.
+        self._epoch = lru_cache(maxsize=1)(lambda number: batches(lengths, self.lines, tokens, [seed, 1, number]))
+        self.steps_by_epoch = [len(self._epoch(number)) for number in range(settings.epochs)]
         planned = sum(self.steps_by_epoch)
         self.steps = min(planned, settings.max_steps or planned)
 
@@ -136,9 +141,9 @@ class ElmoTrainer(ResumableTraining):
 
     def batches(self) -> Iterator[np.ndarray]:
         skipped = self.step
-        for epoch, size in enumerate(self.steps_by_epoch):
+        for number, size in enumerate(self.steps_by_epoch):
             if skipped < size:
-                yield from self.order(epoch)[skipped:]
+                yield from self._epoch(number)[skipped:]
             skipped = max(0, skipped - size)
 
     def compute(self, lines: np.ndarray) -> Tensor:

@@ -49,8 +49,8 @@ class AverageSettings:
         check_language(self.language)
         if self.texts is not None and not self.centre:
             raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
-        if self.suite_data_dir is not None and (self.texts is not None or self.suite is None):
-            message = "is for the texts of a suite: name it, suite=NAME, and no texts=; or drop it"
+        if self.suite_data_dir is not None and (self.texts is not None or self.suite is None or not self.centre):
+            message = "is for the texts of a suite: set centre=true and suite=NAME without texts=, or drop it"
             raise InputError(message, key="suite_data_dir", value=self.suite_data_dir)
         if self.centre and self.texts is None and self.suite is None:
             raise InputError("centre needs texts: set texts=FILE, or suite=NAME for its training texts", key="texts")
@@ -62,7 +62,7 @@ class AverageModel:
     parameters_without_embeddings = 0
 
     def __init__(self, reader: Reader, language: str, device: torch.device) -> None:
-        """The reader is on the device."""
+        reader.embedder.to(device)
         self.reader, self.language, self.device = reader, language, device
         self.dim, self.parameters = reader.dim, reader.parameters()
 
@@ -92,7 +92,7 @@ class AverageModel:
 
 
 def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
-    """The encoder with these settings: keys of `AverageSettings`, and as `embeddings.KEY` those of the embeddings.
+    """The encoder with these values of `AverageSettings`, and with options of the embeddings as `embeddings.KEY`.
     Raises InputError for settings that are not valid, and for vectors or texts that cannot be read."""
     settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
     options = _embedder_options(settings.embeddings, values)
@@ -105,18 +105,18 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     texts, tasks = _centring_texts(settings, suite) if settings.centre else ([], ())
     device = device_of(settings.device, "device")
     model = AverageModel(_open_vectors(options, settings.seed, suite, device), language, device)
-    seed = [f"seed {settings.seed}"] if "seed" in READ_SETTINGS[options.name] else []
-    centred = ["centred"] if settings.centre else []
+    seed = f"seed {settings.seed}, " if "seed" in READ_SETTINGS[options.name] else ""
+    centring = "centred" if settings.centre else "not centred"
     encoder = ModelEncoder(
         model,
         "mean",
-        name="-".join(["average", options.name, "mean", *centred]),
-        title=", ".join(["Average of word vectors", EMBEDDERS[options.name].title, *centred]),
+        name=f"average-{options.name}-mean" + ("-centred" if settings.centre else ""),
+        title=f"Average of word vectors, {EMBEDDERS[options.name].title}" + (", centred" if settings.centre else ""),
         family="average",
         language=language,
         max_length=MAX_LENGTH,
         trained_on=tasks,
-        settings=", ".join([*seed, "pooling mean", *(centred or ["not centred"])]),
+        settings=f"{seed}pooling mean, {centring}",
     )
     if settings.centre:
         encoder.centre = mean_vector(texts, encoder.encode, "the mean of the texts")
@@ -140,7 +140,7 @@ def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOpt
 
 
 def _open_vectors(options: EmbedderOptions, seed: int, suite: Suite | None, device: torch.device) -> Reader:
-    """The reader of the word vectors, on the device. Raises InputError for vectors that are not there or not valid."""
+    """The reader of the word vectors. Raises InputError for vectors that are not there or not valid."""
     kind = EMBEDDERS[options.name]
     kind.check_installed(options.name)
     path = None
@@ -151,9 +151,7 @@ def _open_vectors(options: EmbedderOptions, seed: int, suite: Suite | None, devi
         path, _ = vector_path(vectors, Path("embeddings"), PLAIN_HELD_OUT)
         if not kind.exists(path):
             raise InputError(f"no such vectors; set {SECTION}path=PATH", path=path)
-    reader = open_reader(options, path, seed, device)
-    reader.embedder.to(device)
-    return reader
+    return open_reader(options, path, seed, device)
 
 
 def _centring_texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], tuple[str, ...]]:

@@ -73,15 +73,17 @@ class SentenceTransformerEncoder(SentenceEncoder):
         # Where the settings name the prompt of every text, there is no other to choose.
         self.prompts = {} if settings.prompt is not None else self._model.prompts
         self.similarity = str(self._model.similarity_fn_name)
-        self.description = self._describe()
+        self.description = self._describe(self._check_vectors())
 
-    def _describe(self) -> Description:
-        """Raises InputError if the model cannot encode a short text: its modules may not fit together."""
+    def _check_vectors(self) -> int:
+        """The size of the vectors. Raises InputError if the model cannot encode a short text: its modules may not fit together."""
         vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
         if vectors.ndim != 2 or not np.isfinite(vectors).all():
             raise InputError(f"its vectors are not finite numbers; {AGAIN}", path=self._folder)
-        settings, model = self._settings, self._model
-        short, prompt = short_name(settings.path), [settings.prompt] if settings.prompt else []
+        return vectors.shape[1]
+
+    def _describe(self, dim: int) -> Description:
+        settings, model, short = self._settings, self._model, short_name(self._settings.path)
         body = model.transformers_model
         embeddings = model[0] if body is None else body.get_input_embeddings()
         parameters, embedded = (sum(weight.numel() for weight in part.parameters()) for part in (model, embeddings))
@@ -89,10 +91,10 @@ class SentenceTransformerEncoder(SentenceEncoder):
         prompts = ", ".join(f"{key} {text!r}" for key, text in model.prompts.items() if text)
         shown_prompts = f"of {self._prompts_from}: {prompts}" if prompts else "none"
         return Description(
-            name="-".join(["sentence_transformer", short, *prompt]),
-            title=", ".join(["Sentence transformer", short, *(f"prompt {name}" for name in prompt)]),
+            name=f"sentence_transformer-{short}" + (f"-{settings.prompt}" if settings.prompt else ""),
+            title=f"Sentence transformer, {short}" + (f", prompt {settings.prompt}" if settings.prompt else ""),
             family="transformer",
-            dim=vectors.shape[1],
+            dim=dim,
             language=settings.language or "",
             parameters=parameters,
             parameters_without_embeddings=parameters - embedded,
@@ -132,11 +134,9 @@ class SentenceTransformerEncoder(SentenceEncoder):
 
     def _find_prompts(self) -> tuple[dict[str, str], str]:
         """The prompts by name, and whose they are. Raises InputError for a model that mteb does not know, or evaluates otherwise."""
-        settings = self._settings
-        prompts, source = settings.prompts, "the settings"
-        on_hub = not Path(settings.path).is_dir() and missing_package("mteb") is None
-        if prompts is None and (name := settings.mteb_name or (settings.path if on_hub else None)) is not None:
-            prompts, source = mteb_prompts(name, settings.mteb_name is not None), "mteb"
+        prompts, source = self._settings.prompts, "the settings"
+        if prompts is None:
+            prompts, source = mteb_prompts(self._settings), "mteb"
         if prompts is None:
             return dict(self._model.prompts), "the model"
         document = next(({"document": prompts[name]} for name in DOCUMENT_NAMES if name in prompts), {})
@@ -167,9 +167,12 @@ class TextVectorSource:
         return {"static.model": self._encoder.fingerprint, "static.software": versions}
 
 
-def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
-    """The prompts that mteb's metadata names for a model; None if it names none. Raises InputError for a model that
-    mteb evaluates with more than sentence-transformers, and for one that it does not know, if it is needed."""
+def mteb_prompts(settings: SentenceTransformerSettings) -> dict[str, str] | None:
+    """The prompts that mteb's metadata names for a model; None if it names none, and for a local one without `mteb_name`.
+    Raises InputError for an `mteb_name` that mteb does not know, and for a model that it evaluates with more than sentence-transformers."""
+    if not settings.mteb_name and (Path(settings.path).is_dir() or missing_package("mteb") is not None):
+        return None
+    name = settings.mteb_name or settings.path
     check_installed("mteb", key="mteb_name", value=name)
     os.environ.setdefault("MTEB_CACHE", str(Path(tempfile.gettempdir()) / "mteb"))  # a folder that importing mteb makes
     import mteb
@@ -177,7 +180,7 @@ def mteb_prompts(name: str, needed: bool) -> dict[str, str] | None:
     try:
         meta = mteb.get_model_meta(name, fetch_from_hf=False)
     except KeyError:
-        if needed:
+        if settings.mteb_name is not None:
             raise InputError("mteb knows no model of this name", key="mteb_name", value=name) from None
         return None
     loader = getattr(meta.loader, "__name__", "")

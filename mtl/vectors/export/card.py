@@ -20,8 +20,8 @@ NO_LICENSE = "\n- No license is stated for the weights; that of the data and of 
 
 
 def card(export: Export, introduction: str, **values: Any) -> str:
-    """The card of an export. `introduction` names a file of this folder: metadata beside the language and the licence, a
-    line `---`, and sections, which may name `encoder`, its escaped `title`, the number of `words`, and these values."""
+    """The card of an export. `introduction` names a file of this folder with metadata beside the language and the licence, a
+    line `---`, and sections. These may name `encoder`, its escaped `title`, the number of `words`, and the values."""
     encoder, license = export.encoder, export.settings.license
     predictor, description = encoder.predictor, encoder.description
     suite, summary, seed = predictor.suite, read_summary(predictor.folder.summary), str(predictor.seed)

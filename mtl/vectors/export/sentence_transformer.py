@@ -15,7 +15,7 @@ from mtl.base.files import write_text
 from mtl.vectors.encoders.sentence_model import load_model
 from mtl.vectors.export.card import card
 from mtl.vectors.export.export import Export
-from mtl.vectors.export.tokenizer import can_express, tokenizer_json
+from mtl.vectors.export.tokenizer import APOSTROPHE_RULES, tokenizer_json
 
 # The tokenizer gives a text without a token one unknown word, but not an empty text: so each text begins with a space.
 PROMPTS = {"query": " ", "document": " "}
@@ -27,7 +27,7 @@ def write(export: Export, folder: Path) -> None:
     problem = None
     if export.model.config.boundary_words:
         problem = "boundary_words=true: sentence-transformers cuts long texts after these words are added"
-    elif not can_express(export.model.language):
+    elif export.model.language in APOSTROPHE_RULES:
         problem = f"language {export.model.language}: the library tokenizers cannot split its apostrophes as Moses does"
     if problem is not None:
         remedy = "mtl encode writes its vectors, --format vectors its words'"
@@ -66,8 +66,7 @@ def _new_model(export: Export, tokenizer_file: Path) -> Any:
 
 
 def _after_words(export: Export) -> list[Any]:
-    """The modules that turn word vectors into a text's vector. With `join_input`, the second pooling joins its result with the pooled word vectors,
-    the `cls_token_embeddings`. A last linear module subtracts the centre; after joining it is always there, as `Pooling` would name another size."""
+    """The modules that turn word vectors into a text's vector."""
     from sentence_transformers.sentence_transformer import modules
 
     trained, pooling, centre = export.model.encoder, export.encoder.pooling, export.encoder.centre
@@ -76,9 +75,10 @@ def _after_words(export: Export) -> list[Any]:
     lstm.encoder.load_state_dict(trained.lstm.state_dict())
     if not trained.join_input:
         chain = [lstm, modules.Pooling(width, pooling)]
-    else:
+    else:  # the last pooling joins its result with the pooled word vectors
         pooled_words = _linear(size, None, module_output_name="cls_token_embeddings")
         chain = [modules.Pooling(size, pooling), pooled_words, lstm, modules.Pooling(width, (pooling, "cls"))]
+    # Subtracts the centre. After joining it is always there, as the size that `Pooling` names is not that of its result.
     if trained.join_input or centre is not None:
         chain.append(_linear(trained.output_size, centre))
     return chain

@@ -25,13 +25,8 @@ UNCHANGED = {
 APOSTROPHE_RULES = ("en", "fr", "it")
 
 
-def can_express(language: str) -> bool:
-    """Whether `tokenizer_json` splits texts of the language as Moses does."""
-    return language not in APOSTROPHE_RULES
-
-
 def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
-    """The tokenizer of a language that `can_express` accepts. It gives these words the ids of a `Vocabulary`, and a text
+    """The tokenizer of a language that is not in APOSTROPHE_RULES. It gives these words the ids of a `Vocabulary`, and a text
     without tokens one unknown word, but an empty text no token: put a space before each text, which changes no other."""
     replacements = _replacements(language)
     steps = [{"type": "Replace", "pattern": {"Regex": regex}, "content": text} for regex, text in replacements]
@@ -113,9 +108,8 @@ def _any_of(words: Iterable[str]) -> str:
 
 def _range(characters: Iterable[str]) -> str:
     """These characters as ranges of a character class, without its brackets."""
-    codes = sorted(set(map(ord, characters)))
-    starts = [code for number, code in enumerate(codes) if number == 0 or codes[number - 1] != code - 1]
-    ends = [code for number, code in enumerate(codes) if number + 1 == len(codes) or codes[number + 1] != code + 1]
+    codes = set(map(ord, characters))
+    starts, ends = (sorted(code for code in codes if code + step not in codes) for step in (-1, 1))
     return "".join(f"{_code(start)}-{_code(end)}" for start, end in zip(starts, ends, strict=True))
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from mtl.base.errors import InputError
+from mtl.base.log import logger
 from mtl.base.names import advice, is_file_name
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import AT_LEAST_ONE, typed
@@ -26,6 +27,24 @@ class MtebSettings:
     runs_dir: str = "runs"  # the folder of all runs
     workers: Annotated[int, AT_LEAST_ONE] | None = None  # processes of a Ray cluster that encode the passages of
     # retrieval tasks; None: this process does
+
+    def choose_data(self, benchmark: "Benchmark") -> tuple[Path | None, list[str]]:
+        """The folder of local rows, None without one, and the tasks to evaluate. Raises InputError for an unknown task and a missing folder."""
+        if self.data_dir is None:
+            default = Path("data") / benchmark.name
+            return default if default.is_dir() else None, benchmark.choose(self.tasks)
+        data_dir = Path(self.data_dir)
+        if not data_dir.is_dir():
+            raise InputError("no such folder", key="data_dir", value=data_dir)
+        if self.tasks is not None:
+            return data_dir, benchmark.choose(self.tasks)
+        present = [name for name in benchmark.tasks if (data_dir / name).is_dir()]
+        if not present:
+            message = f"has no folder of a task of {benchmark.name}, such as {data_dir / next(iter(benchmark.tasks))}"
+            raise InputError(message, key="data_dir", value=data_dir)
+        if left_out := benchmark.missing(present):
+            logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
+        return data_dir, present
 
 
 COMMAND_KEYS = {key.name for key in fields(MtebSettings)}

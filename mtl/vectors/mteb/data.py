@@ -77,9 +77,9 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
             f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had:"
             f" {'no connection' if CLOSED in str(error) else _one_line(error)}; put its rows into data_dir/{name}"
         ) from None
+    dataset: Mapping[str, Any] = task.dataset or {}
     for split in splits_read:
         for subset in task.hf_subsets:
-            dataset: Mapping[str, Any] = task.dataset or {}
             splits = dict(dataset.get(subset, dataset))
             if split not in splits:
                 raise InputError(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")

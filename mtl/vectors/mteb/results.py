@@ -8,7 +8,6 @@ from typing import Any, Literal, NotRequired, TypedDict
 from mtl.base.errors import InputError
 from mtl.base.untrusted import Amount, Count, Score, check_plain_folder, read_json
 from mtl.runs.finished import find_finished
-from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark, load_benchmark
 
 EXACT, REDUCED, OTHER = "exact", "reduced", "stand-in"  # whether a task's rows are the benchmark's
@@ -52,7 +51,7 @@ class EvaluationSummary(TypedDict):
 
 
 class EvaluationFolder:
-    """The files of an evaluation."""
+    """The files of an encoder's evaluation, in the folder {runs_dir}/mteb/{benchmark}/{encoder}-{revision}."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -61,11 +60,6 @@ class EvaluationFolder:
         self.table = path / "table.md"
         self.results = path / "results"  # mteb's own result files of the summary's tasks, as mteb's programs read them
         self.corpora = path.parents[1] / "corpora"  # vectors of corpora, of all evaluations
-
-    @classmethod
-    def for_encoder(cls, runs_dir: str, benchmark: str, encoder: SentenceEncoder) -> "EvaluationFolder":
-        """The folder of an encoder's evaluation: {runs_dir}/mteb/{benchmark}/{encoder}-{fingerprint}."""
-        return cls(Path(runs_dir) / "mteb" / benchmark / f"{encoder.description.name}-{encoder.revision}")
 
     def record(self, task: str) -> Path:
         """The file with the last evaluation on a task."""

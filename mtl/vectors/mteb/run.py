@@ -19,7 +19,7 @@ from mtl.base.log import logger
 from mtl.base.typed import UnknownKey
 from mtl.jobs.engines import ENGINES, Mapper, Needs, Unit
 from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
-from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
+from mtl.vectors.mteb.benchmark import COMMAND_KEYS, find_benchmark, load_benchmark, read_settings
 from mtl.vectors.mteb.results import EvaluationFolder
 
 OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
@@ -31,15 +31,9 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     settings, encoder_settings = read_settings(values)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
-    data_dir = None if settings.data_dir is None else Path(settings.data_dir)
-    if data_dir and not data_dir.is_dir():
-        raise InputError("no such folder", key="data_dir", value=data_dir)
-    tasks = benchmark.choose(settings.tasks)
-    if data_dir and settings.tasks is None:
-        tasks = _tasks_with_folder(benchmark, data_dir)
-    elif data_dir is None and (default := Path("data") / benchmark.name).is_dir():
-        data_dir = default
-    import_mteb(Path(settings.runs_dir) / "mteb")
+    data_dir, tasks = settings.choose_data(benchmark)
+    evaluations = Path(settings.runs_dir) / "mteb"
+    import_mteb(evaluations)
     from mtl.vectors.mteb.evaluation import Evaluator
     from mtl.vectors.mteb.model import model_meta
 
@@ -52,7 +46,7 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     if languages and description.language and description.language not in languages:
         known = ", ".join(languages)
         logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
-    folder = EvaluationFolder.for_encoder(settings.runs_dir, benchmark.name, encoder)
+    folder = EvaluationFolder(evaluations / benchmark.name / f"{description.name}-{encoder.revision}")
     encode_blocks = None
     if settings.workers is not None:
         encode_blocks = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
@@ -64,17 +58,6 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
             evaluator.write_summary(encoder_settings, about)
         evaluator.collect_results()
     return folder
-
-
-def _tasks_with_folder(benchmark: Benchmark, data_dir: Path) -> list[str]:
-    """The benchmark's tasks with a folder; the log names the others. Raises InputError if there are none."""
-    present = [name for name in benchmark.tasks if (data_dir / name).is_dir()]
-    if not present:
-        message = f"has no folder of a task of {benchmark.name}, such as {data_dir / next(iter(benchmark.tasks))}"
-        raise InputError(message, key="data_dir", value=data_dir)
-    if left_out := benchmark.missing(present):
-        logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
-    return present
 
 
 def import_mteb(folder: Path) -> None:

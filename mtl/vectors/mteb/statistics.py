@@ -17,9 +17,9 @@ SHOWN = 3  # the most differences that are recorded of a split
 
 
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
-    """Compare the loaded rows of a task, scored ones and training rows, with mteb's descriptive statistics. Returns
-    EXACT, REDUCED (fewer rows) or OTHER, and the differences in words. The hub's rows are exact if mteb describes the
-    split: where the hub has no such split, mteb may take another. Raises InputError for rows of another form."""
+    """Whether the loaded rows of a task, scored ones and training rows, are those that mteb describes: EXACT, REDUCED (fewer
+    rows) or OTHER; and the differences in words. The hub's rows are exact if mteb describes the split: where the hub has
+    no such split, mteb may take another. Raises InputError for rows of another form."""
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])

@@ -53,9 +53,9 @@ def _train_and_write(
         "documents": segments.documents,
         "tokens": segments.tokens,
     }
-    numbers = [*map(figures.get, ("parameters", "vocabulary", "documents", "tokens")), len(segments), held_out]
-    message = "%s: %s parameters, vocabulary of %s; %s documents, %s tokens, %s segments, %s of them held out"
-    logger.info(message, out, *(f"{number:,}" for number in numbers))
+    sizes = "{parameters:,} parameters, vocabulary of {vocabulary:,}; {documents:,} documents, {tokens:,} tokens"
+    parts = f"{len(segments):,} segments, {held_out:,} of them held out"
+    logger.info("%s: %s, %s", out, sizes.format(**figures), parts)
     training.run(str(out))
     last = training.curve[-1]
     log = {

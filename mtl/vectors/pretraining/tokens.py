@@ -34,7 +34,7 @@ class PretrainingTexts:
         """Raise InputError for what is no file with text, and if there is no text."""
         for path in (*self.files, *self.vocabulary):
             if not path.is_file() or not path.stat().st_size:
-                raise InputError("is no file with text; name text files: texts=[FILE,…]", path=path)
+                raise InputError("is no file with text; name text files", path=path)
         if not self.files and not any(text.strip() for text in self.texts):
             raise InputError("there is no text to train on")
 
@@ -53,7 +53,7 @@ class PretrainingTexts:
     def lines(self, title: str) -> Iterator[str]:
         """All lines to learn the vocabulary from, with a progress of this title. Raises InputError for an unreadable file."""
         yield from text_lines(self.vocabulary or self.files, title)
-        yield from map(_valid, () if self.vocabulary else self.texts)
+        yield from map(_without_surrogates, () if self.vocabulary else self.texts)
 
     def by_document(self, kind: str, title: str) -> Iterator[str]:
         """The documents that are not empty: each `line`, or each `block` of lines up to an empty one. Raises InputError for an unreadable file."""
@@ -63,35 +63,35 @@ class PretrainingTexts:
                 yield from filter(None, lines)
             else:
                 yield from (" ".join(block) for has_text, block in groupby(lines, key=bool) if has_text)
-        yield from filter(None, (" ".join(_valid(text).split()) for text in self.texts))
+        yield from filter(None, (" ".join(_without_surrogates(text).split()) for text in self.texts))
 
 
-def _valid(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     """The text with question marks for halves of surrogate pairs, which UTF-8 does not have."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
-    """Write the tokens of documents to the folder, uint32, with a separator after each one; and the documents' ends,
-    int64, after the separators. Documents of fewer than `min_tokens` tokens are dropped. Raises InputError if all are."""
+    """Write the tokens of documents to the folder, uint32, with a separator after each document; and the documents' ends, int64.
+
+    Documents of fewer than `min_tokens` tokens are dropped. Raises InputError if all are."""
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
-    ends: list[int] = []
-    end, remaining = 0, iter(documents)
+    sizes: list[int] = []  # of the documents with their separators
+    remaining = iter(documents)
     with replacing(folder / TOKENS) as partial, partial.open("wb") as file:
         while block := list(islice(remaining, DOCUMENTS)):
             for encoding in tokenizer.encode_batch_fast(block, add_special_tokens=False):
                 if len(encoding.ids) >= max(1, min_tokens):
                     file.write(np.array([*encoding.ids, SEP], dtype=np.uint32).tobytes())
-                    end += len(encoding.ids) + 1
-                    ends.append(end)
-        if not ends:
+                    sizes.append(len(encoding.ids) + 1)
+        if not sizes:
             if min_tokens <= 1:
                 raise InputError("the texts hold no words to train on; add text")
             missing = f"the texts hold no document of min_tokens={min_tokens} tokens or more to train on"
             raise InputError(f"{missing}; set a smaller min_tokens=")
     # Last: with this file, the tokens are complete.
     with replacing(folder / ENDS) as partial, partial.open("wb") as file:
-        np.save(file, np.array(ends, dtype=np.int64))
+        np.save(file, np.cumsum(sizes, dtype=np.int64))
 
 
 def read_tokens(folder: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -107,17 +107,16 @@ def read_tokens(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Segments:
-    """What training reads: pieces of one document each, of `chunk` tokens (the last one may have fewer), with [CLS] and [SEP] around each."""
+    """What training reads: pieces of documents, with [CLS] and [SEP] around each. A document's last piece may have fewer than `chunk` tokens."""
 
     def __init__(self, flat: np.ndarray, ends: np.ndarray, chunk: int) -> None:
         """The tokens and the ends of documents, as `read_tokens` gives them."""
-        begins = np.concatenate([[0], ends[:-1]])
-        sizes = ends - begins - 1  # without the separator, which a segment has anyway
+        sizes = np.diff(ends, prepend=0) - 1  # without the separator, which a segment has anyway
         pieces = -(-sizes // chunk)
-        numbers = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)  # of the pieces of a document
-        self._flat, self._starts = flat, np.repeat(begins, pieces) + numbers * chunk
-        ends_of_text = np.repeat(begins + sizes, pieces)
-        self.lengths = np.minimum(chunk, ends_of_text - self._starts)  # in tokens, int64 (segments,)
+        documents = np.repeat(np.arange(len(ends)), pieces)  # the document of each segment
+        numbers = np.arange(len(documents)) - (np.cumsum(pieces) - pieces)[documents]  # from 0 in each document
+        self._flat, self._starts = flat, (ends - 1 - sizes)[documents] + numbers * chunk
+        self.lengths = np.minimum(chunk, sizes[documents] - numbers * chunk)  # in tokens, int64 (segments,)
         self.documents, self.tokens = len(ends), int(sizes.sum())  # how many there are
 
     def __len__(self) -> int:

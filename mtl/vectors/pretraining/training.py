@@ -33,37 +33,43 @@ MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, 
 
 
 def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs, and the tokens to predict, NOT_CHOSEN elsewhere, int64 (segments, time) each, of the padded segments `ids`, int64 (segments, time).
-    `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,). Words are chosen at random, at least one, as long as
-    their tokens are at most MASK_SHARE of the batch's tokens of text; so all steps cost the same. A segment that begins within a word has the rest
-    of this word as its first one. A mask, a random token that is not special, or the token itself replaces each chosen token."""
+    """The inputs and the tokens to predict of padded segments, int64 (segments, time) each.
+
+    The segments are `ids`, int64 (segments, time); `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,).
+    A mask, a random token that is not special, or the token itself replaces each token to predict. NOT_CHOSEN marks those not to predict."""
+    positions = _choose_positions(ids, begins, rng)
+    tokens = ids.reshape(-1)[positions]
+    draws = rng.random(len(tokens))
+    random = rng.integers(len(SPECIAL_TOKENS), len(begins), len(tokens))
+    inputs, labels = ids.copy(), np.full_like(ids, NOT_CHOSEN)
+    inputs.reshape(-1)[positions] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], tokens)
+    labels.reshape(-1)[positions] = tokens
+    return inputs, labels
+
+
+def _choose_positions(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The positions of the tokens to predict in the flattened segments, int64 (predicted,): those of randomly chosen words.
+
+    There is at least one word. More are chosen while their tokens are at most MASK_SHARE of all tokens of text, so that all steps cost the same."""
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
     tokens = ids.reshape(-1)[positions]
-    # A word cannot go on across a special token, which every segment begins with.
+    # No word goes on across a special token: a segment that begins within a word has the rest of it as its first word.
     begins_word = begins[tokens] | (np.diff(positions, prepend=-2) > 1)
     words = np.cumsum(begins_word) - 1  # the number of each token's word
     sizes = np.bincount(words)
     order = rng.permutation(len(sizes))
     fits = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
-    fits[:1] = True  # at least one word
-    taken = np.zeros(len(sizes), dtype=bool)
-    taken[order[fits]] = True
-    chosen, chosen_positions = tokens[taken[words]], positions[taken[words]]
-    draws = rng.random(len(chosen))
-    random = rng.integers(len(SPECIAL_TOKENS), len(begins), len(chosen))
-    inputs, labels = ids.copy(), np.full_like(ids, NOT_CHOSEN)
-    inputs.reshape(-1)[chosen_positions] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], chosen)
-    labels.reshape(-1)[chosen_positions] = chosen
-    return inputs, labels
+    fits[:1] = True
+    return positions[np.isin(words, order[fits])]
 
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
     """The batches of a pass, int64 (batch_size,) each, of segments of similar length, in random order; a rest is left out."""
     rng = np.random.default_rng(seed)
-    count = len(lengths) // batch_size
-    # Chosen before they are sorted by length: else the longest segments would be left out in each pass.
-    chosen = rng.permutation(len(lengths))[: count * batch_size]
-    return [chosen[batch] for batch in pooled_batches(lengths[chosen], batch_size, rng, pool_size(count))]
+    batches = len(lengths) // batch_size
+    # The rest is drawn before segments are sorted by length: else the longest ones would be left out in each pass.
+    kept = rng.permutation(len(lengths))[: batches * batch_size]
+    return [kept[batch] for batch in pooled_batches(lengths[kept], batch_size, rng, pool_size(batches))]
 
 
 class MaskedLanguageModelling(ResumableTraining):
@@ -101,6 +107,7 @@ class MaskedLanguageModelling(ResumableTraining):
                 " smaller batch_size= or max_length="
             )
         lengths, size, seed = segments.lengths[self.trained], settings.batch_size, settings.seed
+        # All steps of a pass take their batches from it: it is made once.
         self._pass = lru_cache(maxsize=1)(lambda number: pass_batches(lengths, size, [seed, 1, number]))
         self.precision = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
         choose_attention(model, self.precision, device)
@@ -124,15 +131,15 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def compute(self, batch: np.ndarray) -> Tensor:
         inputs, labels = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
-        loss, chosen = torch.zeros((), device=self.device), labels != NOT_CHOSEN
+        loss, is_chosen = torch.zeros((), device=self.device), labels != NOT_CHOSEN
         for start in range(0, len(inputs), self.rows):
             part = slice(start, start + self.rows)
-            if not chosen[part].any():
+            if not is_chosen[part].any():
                 continue
             with mixed_precision(self.precision, self.device):
-                losses = self.losses_and_hits(inputs[part], labels[part])[0].sum() / int(chosen.sum())
-            losses.backward()
-            loss += losses.detach()
+                part_loss = self.losses_and_hits(inputs[part], labels[part])[0].sum() / int(is_chosen.sum())
+            part_loss.backward()
+            loss += part_loss.detach()
         nn.utils.clip_grad_norm_(self.network.parameters(), LARGEST_NORM)
         return loss
 
@@ -141,9 +148,9 @@ class MaskedLanguageModelling(ResumableTraining):
         return mask(self.segments.inputs(segments), self.begins, rng)
 
     def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
-        """Of each chosen token, (chosen,): the cross-entropy in nats, and whether the most probable token is the right one."""
-        chosen = np.flatnonzero(labels != NOT_CHOSEN)
-        arrays = (inputs, chosen, labels.reshape(-1)[chosen], inputs == PAD)
+        """The cross-entropy of each token to predict, in nats, and whether the most probable token is the right one: (predicted,) each."""
+        predicted = np.flatnonzero(labels != NOT_CHOSEN)
+        arrays = (inputs, predicted, labels.reshape(-1)[predicted], inputs == PAD)
         tokens, positions, targets, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
         outputs = masked_outputs(self.network, tokens, positions, padding if (inputs == PAD).any() else None)
         return functional.cross_entropy(outputs, targets, reduction="none"), outputs.detach().argmax(-1) == targets
@@ -151,15 +158,15 @@ class MaskedLanguageModelling(ResumableTraining):
     def validate(self) -> tuple[dict[str, float], str]:
         """Perplexity and accuracy at the masked places of the held-out segments. The masks are the same each time."""
         order = self.held_out[np.argsort(self.segments.lengths[self.held_out], kind="stable")]
-        total, hits, count = 0.0, 0, 0
+        total, hits, predicted = 0.0, 0, 0
         for number, start in enumerate(range(0, len(order), self.rows)):
             rng = np.random.default_rng([self.settings.seed, 3, number])
             losses, is_hit = self.losses_and_hits(*self.masked(order[start : start + self.rows], rng))
             total += float(losses.cpu().double().sum())
             hits += int(is_hit.sum())
-            count += len(losses)
+            predicted += len(losses)
         with np.errstate(over="ignore"):
-            perplexity = float(np.exp(total / count))
+            perplexity = float(np.exp(total / predicted))
         row = {"step": self.step, "seconds": self.seconds, "train_loss": self.mean_loss}
-        row |= {"perplexity": perplexity, "accuracy": 100 * hits / count}
+        row |= {"perplexity": perplexity, "accuracy": 100 * hits / predicted}
         return row, f"held-out perplexity {perplexity:.1f}, {row['accuracy']:.1f}% of masked tokens right"

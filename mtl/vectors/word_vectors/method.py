@@ -49,15 +49,14 @@ WORD_VECTORS = WordVectorKind("word_vectors", "Word vectors")
 
 
 class Expressions:
-    """Texts of one or more words: `words` has those of each text, `known` by word whether it has a vector, and `vectors`, float32 (texts, dim), the
-    mean of the vectors of a text's known words; zeros if none is known."""
+    """Texts of one or more words, and the mean of the vectors of each text's known words."""
 
     def __init__(self, texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Sequence[str]], WordVectors]) -> None:
-        self.words = [tokenize(text) for text in texts]
+        self.words = [tokenize(text) for text in texts]  # of each text
         rows = {word: row for row, word in enumerate(dict.fromkeys(chain.from_iterable(self.words)))}
         read_vectors = read(list(rows))
-        self.known = dict(zip(rows, read_vectors.has_vector.tolist(), strict=True))
-        self.vectors = np.zeros((len(texts), read_vectors.dim), dtype=np.float32)
+        self.known = dict(zip(rows, read_vectors.has_vector.tolist(), strict=True))  # by word, whether it has a vector
+        self.vectors = np.zeros((len(texts), read_vectors.dim), dtype=np.float32)  # the means; zeros: no word is known
         for text, words in enumerate(self.words):
             if known_rows := [rows[word] for word in words if self.known[word]]:
                 self.vectors[text] = read_vectors.vectors[known_rows].mean(axis=0)
@@ -105,7 +104,7 @@ class WordVectorMethod(Method):
                 yield task, self._answers[task.id]
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """The seconds are those of the first seed of this process, which searches for all. parameters: the vectors of the tasks' words."""
+        """The seconds are those of the first seed of this process, which searches for all; the parameters are those of all distinct words."""
         return seed_cost(len(self.texts.known) * self.texts.vectors.shape[1], 0, self._seconds, peak_memory())
 
     def cosines(self, split: Split) -> np.ndarray:
@@ -150,26 +149,27 @@ def _choices(method: WordVectorMethod, task: Task) -> Predictions:
 def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
     """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this is zero, as words without a vector are."""
     splits = method.to_predict(task)
-    texts = np.concatenate([split.texts for split in splits.values()])
+    texts = np.concatenate([split.texts for split in splits.values()])  # all at once: a search reads the whole file
     a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
     queries = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
-    questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
-    searched = np.flatnonzero(queries.any(axis=1)).tolist()
-    # The texts of a question and the words of each are no answer to it.
-    words = method.texts.words
-    excluded = [[*questions[row], *chain.from_iterable(words[text] for text in texts[row])] for row in searched]
-    answers = np.array([question[2] for question in questions], dtype=object)
-    if searched:
-        nearest = nearest_words(method.file.blocks(), queries[searched], excluded)
-        if None in nearest:
-            question = " : ".join(questions[searched[nearest.index(None)]])
-            raise InputError(
-                f"has no word that could answer {task.id}'s {question!r}; give a file with more words in embeddings.path",
-                path=method.file.path,
-            )
-        answers[searched] = nearest
+    answers = np.array([method.dataset.texts[text] for text in texts[:, 2]], dtype=object)
+    if (searched := queries.any(axis=1)).any():
+        answers[searched] = _nearest_words(method, task, queries[searched], texts[searched])
     ends = np.cumsum([len(split) for split in splits.values()])[:-1]
     return dict(zip(splits, np.split(answers, ends), strict=True))
+
+
+def _nearest_words(method: WordVectorMethod, task: Task, queries: np.ndarray, texts: np.ndarray) -> list[str | None]:
+    """The word nearest to each query that is not in its question, which has three texts, int64 (queries, 3). Raises InputError if there is none."""
+    questions = [[method.dataset.texts[text] for text in row] for row in texts]
+    words = [chain.from_iterable(method.texts.words[text] for text in row) for row in texts]  # of each question
+    excluded = [{*question, *parts} for question, parts in zip(questions, words, strict=True)]
+    nearest = nearest_words(method.file.blocks(), queries, excluded)
+    if None in nearest:
+        question = f"{task.id}'s {' : '.join(questions[nearest.index(None)])!r}"
+        message = f"has no word that could answer {question}; give a file with more words in embeddings.path"
+        raise InputError(message, path=method.file.path)
+    return nearest
 
 
 # By target kind: the predictions of a task.

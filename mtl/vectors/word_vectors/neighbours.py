@@ -20,9 +20,10 @@ def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
 def nearest_words(
     blocks: Iterable[tuple[Sequence[str], np.ndarray]], queries: np.ndarray, excluded: Sequence[Iterable[str]]
 ) -> list[str | None]:
-    """For each query, float32 (queries, dim), not zero, the word whose vector has the highest cosine with it; among equals, the first. None if no
-    word is left. The blocks hold words and their vectors, float32 (words, dim), which are overwritten. Words that are no target
-    (`mtl.tasks.kinds.text.is_word`) are no answer to any query; `excluded` has further ones for each query."""
+    """For each query the word whose vector has the highest cosine with it; among equals, the first. None if no word is left.
+
+    Queries are float32 (queries, dim), not zero. The blocks hold words and their vectors, float32 (words, dim), which are overwritten.
+    `excluded` has the words that are no answer to each query. No query is answered by what is not `is_word`."""
     directions = unit_rows(queries).T
     barred: dict[str, list[int]] = {}  # by word, the queries that it is no answer to
     for query, no_answers in enumerate(excluded):

@@ -50,7 +50,9 @@ def note_source(path: Path, source: str, threads: int | None = None) -> None:
 
 @contextmanager
 def written_lines(lines: Iterable[Sequence[str]], path: Path) -> Iterator[tuple[IO[str], int]]:
-    """Within the block, a temporary text file beside `path` with these lines, and the number of their words and ends."""
+    """Within the block, a temporary text file beside `path` with these lines, and the number of their words and ends. `path` may not be a folder."""
+    if path.is_dir():
+        raise InputError("is a folder; name a file with out=", path=path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary, tokens = path.with_name(f".{path.name}.txt"), 0
     try:

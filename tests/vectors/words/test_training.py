@@ -125,8 +125,10 @@ def test_names_that_look_like_numbers_are_names_and_no_text_is_replaced(
     for texts, out in (("2024", "1"), ("[2024]", "2")):
         assert main(["embeddings", "train", "fasttext", f"texts={texts}", "language=pl", f"out={out}", *settings]) == 0
         assert (tmp_path / out).is_file()
-    with raises_input_error(file="2024"):
-        train_embeddings("fasttext", TrainingRequest(texts=["2024"], language="sv", out="2024"), SMALL)
+    (tmp_path / "folder").mkdir()
+    for out in ("2024", "folder"):  # before the training
+        with raises_input_error(file=out):
+            train_embeddings("fasttext", TrainingRequest(texts=["2024"], language="sv", out=out), SMALL)
     assert (tmp_path / "2024").read_text(encoding="utf-8").startswith("ala")
 
 
