@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 from mtl.base.version import VERSION
 
 if TYPE_CHECKING:
-    from mtl.api.comparison import Comparison as Comparison
-    from mtl.api.comparison import compare as compare
-    from mtl.api.comparison import report as report
-    from mtl.api.making import import_predictions as import_predictions
-    from mtl.api.making import run as run
-    from mtl.api.run import Run as Run
-    from mtl.api.run import load as load
-    from mtl.api.run import open as open
-    from mtl.base.errors import InputError as InputError
-    from mtl.methods.lstm.module import Module as Module
+    from mtl.api.comparison import Comparison, compare, report
+    from mtl.api.making import import_predictions, run
+    from mtl.api.run import Run, load, open
+    from mtl.base.errors import InputError
+    from mtl.methods.lstm.module import Module
 
 __version__ = VERSION
+
+__all__ = [
+    "Comparison", "InputError", "Module", "Run", "compare", "import_predictions", "load", "open", "report", "run",
+]  # fmt: skip
 
 # Imported when they are first used: `import mtl` reads nothing else.
 _PUBLIC = {
@@ -28,7 +27,6 @@ _PUBLIC = {
     "mtl.base.errors": ("InputError",),
     "mtl.methods.lstm.module": ("Module",),
 }
-__all__ = sorted(name for names in _PUBLIC.values() for name in names)
 
 
 def __getattr__(name: str) -> Any:

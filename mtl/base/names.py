@@ -41,8 +41,7 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     """
     names = sorted(known)
     sought = name.rpartition(".")[2].lower().replace("-", "_")
-    synonyms = {name, *SYNONYMS.get(sought, [])}
-    exact = [key for key in names if {key, key.rpartition(".")[2]} & synonyms]
+    exact = [key for key in names if {key, key.rpartition(".")[2]} & {name, *SYNONYMS.get(sought, [])}]
     fitting = exact or [key for key in names if _shortens(sought, key.rpartition(".")[2])]
     in_section = [key for key in fitting if "." in name and key.startswith(f"{name.partition('.')[0]}.")]
     return (in_section or fitting or difflib.get_close_matches(name, names, 1))[:MOST]

@@ -84,11 +84,6 @@ def notes_of(hint: Any) -> tuple[Any, ...]:
     return hint.__metadata__ if get_origin(hint) is Annotated else ()
 
 
-def _without_notes(hint: Any) -> Any:
-    """A type without what `Annotated` says of it."""
-    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
-
-
 def in_words(bounds: Meta) -> str:
     """The numbers that bounds allow.
     >>> in_words(AT_LEAST_ONE), in_words(Meta(gt=0)), in_words(SHARE), in_words(PART)
@@ -104,7 +99,7 @@ def in_words(bounds: Meta) -> str:
 
 def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
     """A value of a type: None, a section, a list or a single value. A message on a list ends with `example`, as in ", as in tasks=[cbd]"."""
-    plain = _without_notes(hint)
+    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     kind, parts = get_origin(plain) or plain, get_args(plain)
     texts = [text for note in notes_of(hint) if isinstance(note, Meta) for text in note.examples or []]
     example += "".join(f", as in {key}={text}" for text in texts)
@@ -118,7 +113,7 @@ def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
         if not isinstance(value, list | tuple):
             raise InputError(f"must be a list{example}", key=key, value=_shown(value))
         return [_value(parts[0] if parts else Any, part, f"{key}.{number}") for number, part in enumerate(value)]
-    return _single(hint, value, key)
+    return _single(hint, plain, value, key)
 
 
 def _section(kind: type, value: Any, key: str) -> Any:
@@ -152,20 +147,21 @@ def _items(value: Any, key: str) -> Iterable[tuple[str, Any]]:
     return value.items()
 
 
-def _single(hint: Any, value: Any, key: str) -> Any:
-    """A value that is neither a list nor a section."""
-    plain = _without_notes(hint)
+def _single(hint: Any, plain: Any, value: Any, key: str) -> Any:
+    """A value that is neither a list nor a section; `plain` is its type without what `Annotated` says of it."""
     if plain is str and isinstance(value, bool):
         raise InputError("YAML reads yes, no, on, off, true and false as truth values; put it in quotes", key=key)
     if plain is str and isinstance(value, int | float | date | PurePath):
         value = str(value)
-    if isinstance(value, str):
-        _check_text(value, key)
+    if isinstance(value, str) and "${" in value:
+        raise InputError("holds '${', a reference to another value; write the value itself", key=key)
+    if isinstance(value, str) and (problem := text_problem(value)):
+        raise InputError(problem, key=key)
     problem = None
     try:
         converted = msgspec.convert(value, hint, strict=False)
     except msgspec.ValidationError:
-        converted, problem = value, f"must {_allowed(hint, value)}"
+        converted, problem = value, f"must {_allowed(hint, plain, value)}"
     # A number that no field takes is refused in other words than one that this field does not take.
     if isinstance(converted, int) and abs(converted) > LARGEST_NUMBER:
         raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
@@ -176,17 +172,8 @@ def _single(hint: Any, value: Any, key: str) -> Any:
     return converted
 
 
-def _check_text(text: str, key: str) -> None:
-    """Raise InputError for a text that refers to another value, or that no file can hold."""
-    if "${" in text:
-        raise InputError("holds '${', a reference to another value; write the value itself", key=key)
-    if problem := text_problem(text):
-        raise InputError(problem, key=key)
-
-
-def _allowed(hint: Any, value: Any) -> str:
+def _allowed(hint: Any, plain: Any, value: Any) -> str:
     """What a value must do that does not fit a type, as in "be a number"."""
-    plain = _without_notes(hint)
     if get_origin(plain) is Literal:
         return f"be one of {', '.join(map(str, get_args(plain)))}"
     try:

@@ -15,16 +15,11 @@ def task_problem(task: Task, average: str) -> str | None:
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if task.id == average:
         return f"id: {average!r} names the average of all tasks; choose another id"
-    return _target_problem(task) or _rows_problem(task) or _split_problem(task) or _path_problem(task)
+    return _target_problem(task) or _rows_problem(task) or _path_problem(task)
 
 
 def _target_problem(task: Task) -> str | None:
     """The error in the keys about targets, texts and metrics, as "key: message", or None."""
-    return _kind_problem(task) or _column_problem(task) or _span_problem(task) or _metrics_problem(task)
-
-
-def _kind_problem(task: Task) -> str | None:
-    """The error in the kind of target, or in a key that only other kinds have, as "key: message", or None."""
     if not task.kind or sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1:
         keys = "labels (classification), range (regression) and candidates (choice)"
         return f"labels: exactly one of {keys} must be given, or kind: word or text"
@@ -40,12 +35,6 @@ def _kind_problem(task: Task) -> str | None:
         return "starts: is of a task of kind answer"
     if task.indices is not None and not kind.has_indices:
         return f"indices: a task of kind {task.kind} has none"
-    return None
-
-
-def _column_problem(task: Task) -> str | None:
-    """The error in the columns of texts and targets, as "key: message", or None. The task's kind is known."""
-    kind = TARGET_KINDS[task.kind]
     if not kind.has_parts and (len(task.target_columns) > 1 or task.label_separator is not None):
         key = "target" if len(task.target_columns) > 1 else "label_separator"
         return f"{key}: a task of kind {task.kind} has one value in one column, whose name has no '{BESIDE}'"
@@ -58,7 +47,7 @@ def _column_problem(task: Task) -> str | None:
         return "text: a column with lists of texts can only be one of candidates, or of tokens with a label each"
     if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
-    return None
+    return _span_problem(task) or _metric_problem(task, "metric") or _further_problem(task)
 
 
 def _metric_problem(task: Task, key: str) -> str | None:
@@ -78,10 +67,8 @@ def _metric_problem(task: Task, key: str) -> str | None:
     return metric.problem(task)
 
 
-def _metrics_problem(task: Task) -> str | None:
-    """The error in the metrics and the breakdown of a task, as "key: message", or None."""
-    if problem := _metric_problem(task, "metric"):
-        return problem
+def _further_problem(task: Task) -> str | None:
+    """The error in the further metrics and the breakdown of a task, as "key: message", or None."""
     metrics = [task.metric, *(task.also or ())]
     if twice := [name for index, name in enumerate(metrics) if name in metrics[:index]]:
         return f"also: names {twice[0]} twice, or it is the task's metric"
@@ -112,18 +99,13 @@ def _span_problem(task: Task) -> str | None:
 
 
 def _rows_problem(task: Task) -> str | None:
-    """The error in the keys about groups of rows and the reading of files, as "key: message", or None."""
+    """The error in the keys about files, splits and groups of rows, as "key: message", or None."""
     if task.same_source is not None and (not task.is_pair or task.same_source not in (task.labels or ())):
         return "same_source: names a label of a task with two text columns"
     if task.same_source is not None and task.group is not None:
         return "same_source: a task has either group or same_source"
     if task.reading is not None and (problem := task.reading.problem):
         return f"reading.{problem}"
-    return None
-
-
-def _split_problem(task: Task) -> str | None:
-    """The error in the keys that say which splits the task has, and which one is scored, as "key: message", or None."""
     if unknown := set(task.files) - set(SPLITS):
         return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
     if task.scored == UNSCORED and (task.answered_by is None or task.files["dev"] is not None):
