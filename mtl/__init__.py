@@ -20,31 +20,31 @@ __all__ = [
 ]  # fmt: skip
 
 # Imported when they are first used: `import mtl` reads nothing else.
-_LAZY = {
-    **{name: f"mtl.api.comparison:{name}" for name in ("Comparison", "compare", "report")},
-    **{name: f"mtl.api.making:{name}" for name in ("import_predictions", "run")},
-    **{name: f"mtl.api.run:{name}" for name in ("Run", "load", "open")},
-    **{"InputError": "mtl.base.errors:InputError", "Module": "mtl.methods.lstm.module:Module"},
+_PUBLIC = {
+    "mtl.api.comparison": ("Comparison", "compare", "report"),
+    "mtl.api.making": ("import_predictions", "run"),
+    "mtl.api.run": ("Run", "load", "open"),
+    "mtl.base.errors": ("InputError",),
+    "mtl.methods.lstm.module": ("Module",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
+    path = None if name.startswith("_") else _paths().get(name)
+    if path is None:
         raise AttributeError(f"module 'mtl' has no attribute {name!r}")
     from mtl.base.wings import resolve
 
-    names = _names()
-    if name not in names:
-        raise AttributeError(f"module 'mtl' has no attribute {name!r}")
-    return resolve(names[name])
+    return resolve(path)
 
 
 def __dir__() -> list[str]:
-    return sorted(_names())
+    return sorted(_paths())
 
 
-def _names() -> dict[str, str]:
-    """What this module has, with what wings add (`mtl.base.wings`), each as "module:name"."""
+def _paths() -> dict[str, str]:
+    """The public names, with those that wings add (`mtl.base.wings`), and where each is, as "module:name"."""
     from mtl.base.wings import wings
 
-    return _LAZY | {name: path for wing in wings() for name, path in wing.names.items()}
+    core = {name: f"{module}:{name}" for module, names in _PUBLIC.items() for name in names}
+    return core | {name: path for wing in wings() for name, path in wing.names.items()}

@@ -24,10 +24,9 @@ def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        named = _write_error(error, path, partial or path)
-        if named is None:
-            raise
-        raise named from error
+        if (named := _write_error(error, path, partial or path)) is not None:
+            raise named from error
+        raise
 
 
 @contextmanager

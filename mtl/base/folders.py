@@ -90,8 +90,9 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write files to a folder, by their paths in it, with slashes, and remove those that mtl wrote there before and that are not among them. All
-    other files stay. An error while the files are moved, or a kill, leaves some new and some old files, and the same command completes them; an
+    """Write files to a folder, by their paths in it, with slashes, and remove those that mtl wrote there before and that are not among them.
+
+    All other files stay. An error while the files are moved, or a kill, leaves some new and some old files, and the same command completes them. An
     earlier error changes nothing. A lone surrogate becomes its escape sequence. Raises InputError as `check_written`, and for a changed file."""
     contents = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
     new = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
@@ -105,23 +106,28 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
         # Where a file system does not distinguish upper and lower case, a name in another case is not a known one.
         present = {name: _hash_if_known(folder, name, before.get(name, ())) for name in {**before, **new}}
         meanwhile = {name: sorted({*before.get(name, ()), *filter(None, [new.get(name)])}) for name in present}
-        contents |= {MEANWHILE: _list_of(meanwhile), LIST: _list_of({name: [digest] for name, digest in new.items()})}
-        stale = [name for name, digest in present.items() if name not in new and digest is not None]
+        lists = {MEANWHILE: _list_of(meanwhile), LIST: _list_of({name: [digest] for name, digest in new.items()})}
         changed = [name for name in new if present[name] != new[name]]
-        for name in (*changed, MEANWHILE, LIST):
+        stale = [name for name, digest in present.items() if name not in new and digest is not None]
+        for name, content in {**{name: contents[name] for name in changed}, **lists}.items():
             (stage / name).parent.mkdir(parents=True, exist_ok=True)
-            (stage / name).write_bytes(contents[name])
+            (stage / name).write_bytes(content)
         flush(stage)
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.move(stage / MEANWHILE, folder / LIST)
-        for name in stale:
-            (folder / name).unlink(missing_ok=True)
-            if (parent := (folder / name).parent) != folder:
-                with suppress(OSError):  # it is not empty
-                    parent.rmdir()
-        for name in (*changed, LIST):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(stage / name, folder / name)
+        _move(stage, folder, changed, stale)
+
+
+def _move(stage: Path, folder: Path, changed: Sequence[str], stale: Sequence[str]) -> None:
+    """Move the changed files from the staging folder to the folder, and remove the stale ones. The list MEANWHILE holds until all is done."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.move(stage / MEANWHILE, folder / LIST)
+    for name in stale:
+        (folder / name).unlink(missing_ok=True)
+        if (parent := (folder / name).parent) != folder:
+            with suppress(OSError):  # it is not empty
+                parent.rmdir()
+    for name in (*changed, LIST):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(stage / name, folder / name)
 
 
 def _list_of(files: Mapping[str, list[str]]) -> bytes:

@@ -69,15 +69,20 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
         raise InputError(_mismatch(value, hint), key=name)
     inner = get_args(kind) if isinstance(get_origin(kind), type) else ()
     if isinstance(value, Mapping) and len(inner) == 2:
-        if get_origin(inner[1]) is Mapping and not all(isinstance(item, Mapping) for item in value.values()):
-            form = f"{{TASK: {str(dict(value))[:100]}}}"
-            raise InputError(f"must be a dictionary with a dictionary for each task, as in {form}", key=name)
-        keys = [_argument(key, inner[0], f"a key of {name}") for key in value]
-        return {key: _argument(value[key], inner[1], f"{name}.{key}") for key in keys}
+        return _dictionary(value, *inner, name)
     # An iterator can be read only once, and the items of a range are of one type.
     if not inner or isinstance(value, str | bytes | range) or not isinstance(value, Collection):
         return value
     return [_argument(item, inner[0], f"{name}.{number}") for number, item in enumerate(value)]
+
+
+def _dictionary(value: Mapping[Any, Any], key_hint: Any, item_hint: Any, name: str) -> dict[Any, Any]:
+    """A dictionary, or another mapping, whose keys and values fit these hints. Raises InputError as `_argument`."""
+    if get_origin(item_hint) is Mapping and not all(isinstance(item, Mapping) for item in value.values()):
+        form = f"{{TASK: {str(dict(value))[:100]}}}"
+        raise InputError(f"must be a dictionary with a dictionary for each task, as in {form}", key=name)
+    keys = [_argument(key, key_hint, f"a key of {name}") for key in value]
+    return {key: _argument(value[key], item_hint, f"{name}.{key}") for key in keys}
 
 
 def _mismatch(value: Any, hint: Any) -> str:

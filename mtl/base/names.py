@@ -40,17 +40,17 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     ['pretrain.learning_rate']
     """
     names = sorted(known)
-    last = {key: key.rpartition(".")[2] for key in names}
     sought = name.rpartition(".")[2].lower().replace("-", "_")
-    words = set(sought.split("_"))
-    exact = [key for key in names if {key, last[key]} & {name, *SYNONYMS.get(sought, [])}]
-    # What is sought may be words of a name, as in hidden, or their initials, as in lr.
-    words_of = {key: last[key].split("_") for key in names}
-    initials = {key: "".join(word[:1] for word in words_of[key]) for key in names}
-    related = [key for key in names if words <= {*words_of[key]} or sought in (initials[key], last[key])]
-    fitting = exact or related
+    exact = [key for key in names if {key, key.rpartition(".")[2]} & {name, *SYNONYMS.get(sought, [])}]
+    fitting = exact or [key for key in names if _shortens(sought, key.rpartition(".")[2])]
     in_section = [key for key in fitting if "." in name and key.startswith(f"{name.partition('.')[0]}.")]
     return (in_section or fitting or difflib.get_close_matches(name, names, 1))[:MOST]
+
+
+def _shortens(sought: str, name: str) -> bool:
+    """Whether what is sought is the name, some of its words, as in hidden, or their initials, as in lr."""
+    words = name.split("_")
+    return sought in (name, "".join(word[:1] for word in words)) or {*sought.split("_")} <= {*words}
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:

@@ -89,7 +89,8 @@ def in_words(bounds: Meta) -> str:
     >>> in_words(AT_LEAST_ONE), in_words(Meta(gt=0)), in_words(SHARE), in_words(PART)
     ('at least 1', 'greater than 0', 'at least 0 and less than 1', 'between 0 and 1')
     """
-    low, high = (pair[0] if pair[1] is None else pair[1] for pair in ((bounds.ge, bounds.gt), (bounds.le, bounds.lt)))
+    low = bounds.ge if bounds.gt is None else bounds.gt
+    high = bounds.le if bounds.lt is None else bounds.lt
     if high is None:
         return f"{'at least' if bounds.gt is None else 'greater than'} {low:,}"
     half_open = bounds.gt is None and bounds.le is None
@@ -98,13 +99,12 @@ def in_words(bounds: Meta) -> str:
 
 def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
     """A value of a type: None, a section, a list or a single value. A message on a list ends with `example`, as in ", as in tasks=[cbd]"."""
-    kind, parts = get_origin(hint) or hint, get_args(hint)
+    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    kind, parts = get_origin(plain) or plain, get_args(plain)
+    texts = [text for note in notes_of(hint) if isinstance(note, Meta) for text in note.examples or []]
+    example += "".join(f", as in {key}={text}" for text in texts)
     if kind in (Union, UnionType) and NoneType in parts:
         return None if value is None else _value(Union[tuple(set(parts) - {NoneType})], value, key, example)  # noqa: UP007
-    is_single = kind is Annotated and get_origin(parts[0]) in (None, Literal) and not is_dataclass(parts[0])
-    if kind is Annotated and not is_single:
-        texts = [text for note in parts[1:] if isinstance(note, Meta) for text in note.examples or []]
-        return _value(parts[0], value, key, "".join(f", as in {key}={text}" for text in texts))
     if is_dataclass(kind):
         return _section(cast(type, kind), value, key)
     if kind is dict or (kind is Any and isinstance(value, dict)):
@@ -113,7 +113,7 @@ def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
         if not isinstance(value, list | tuple):
             raise InputError(f"must be a list{example}", key=key, value=_shown(value))
         return [_value(parts[0] if parts else Any, part, f"{key}.{number}") for number, part in enumerate(value)]
-    return _single(hint, value, key)
+    return _single(hint, plain, value, key)
 
 
 def _section(kind: type, value: Any, key: str) -> Any:
@@ -147,13 +147,12 @@ def _items(value: Any, key: str) -> Iterable[tuple[str, Any]]:
     return value.items()
 
 
-def _single(hint: Any, value: Any, key: str) -> Any:
-    """A value that is neither a list nor a section."""
-    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    if plain is str:
-        if isinstance(value, bool):
-            raise InputError("YAML reads yes, no, on, off, true and false as truth values; put it in quotes", key=key)
-        value = str(value) if isinstance(value, int | float | date | PurePath) else value
+def _single(hint: Any, plain: Any, value: Any, key: str) -> Any:
+    """A value that is neither a list nor a section; `plain` is its type without what `Annotated` says of it."""
+    if plain is str and isinstance(value, bool):
+        raise InputError("YAML reads yes, no, on, off, true and false as truth values; put it in quotes", key=key)
+    if plain is str and isinstance(value, int | float | date | PurePath):
+        value = str(value)
     if isinstance(value, str) and "${" in value:
         raise InputError("holds '${', a reference to another value; write the value itself", key=key)
     if isinstance(value, str) and (problem := text_problem(value)):
@@ -174,7 +173,7 @@ def _single(hint: Any, value: Any, key: str) -> Any:
 
 
 def _allowed(hint: Any, plain: Any, value: Any) -> str:
-    """What a value must do that is none of a type, as in "be a number"."""
+    """What a value must do that does not fit a type, as in "be a number"."""
     if get_origin(plain) is Literal:
         return f"be one of {', '.join(map(str, get_args(plain)))}"
     try:

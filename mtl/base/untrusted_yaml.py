@@ -24,7 +24,7 @@ def read_yaml(path: Path) -> dict[Any, Any]:
         content = OmegaConf.to_container(OmegaConf.load(io.StringIO(_checked_text(path))), resolve=False)
     if not isinstance(content, dict):
         raise InputError("must hold keys and values", path=path)
-    if key := _find_interpolation(content):
+    if (key := next(_interpolations(content), None)) is not None:
         raise InputError("holds '${', a reference to another value; write the value itself", path=path, key=key)
     return content
 
@@ -85,13 +85,12 @@ def _checked_text(path: Path) -> str:
     return text
 
 
-def _find_interpolation(value: Any, key: str = "") -> str | None:
-    """The dotted key of the first OmegaConf interpolation `${…}` in a key or a value; None if there is none."""
-    if isinstance(value, str):
-        return key if "${" in value else None
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, item in items:
-        below = f"{key}.{name}".removeprefix(".")
-        if inner := _find_interpolation(str(name), below) or _find_interpolation(item, below):
-            return inner
-    return None
+def _interpolations(value: Any, key: str = "") -> Iterator[str]:
+    """The dotted keys of OmegaConf's interpolations `${…}` in keys and values."""
+    if isinstance(value, str) and "${" in value:
+        yield key
+    elif isinstance(value, dict | list):
+        for name, item in value.items() if isinstance(value, dict) else enumerate(value):
+            below = f"{key}.{name}".removeprefix(".")
+            yield from _interpolations(str(name), below)
+            yield from _interpolations(item, below)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -75,9 +74,7 @@ class LabelSetHead(HeadTargets):
         """A copy in which a row with a label counts (rows without it / rows with it) ** power, or 1 if no row or every row has the label."""
         counts = codes.sum(axis=0)  # the rows that have each label
         odds = np.where((counts > 0) & (counts < len(codes)), (len(codes) - counts) / np.maximum(counts, 1), 1.0)
-        weighted = copy(self)
-        weighted.weights = (odds**power).astype(np.float32)
-        return weighted
+        return self._with(weights=(odds**power).astype(np.float32))
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         """The log-odds of the mean probability of each label."""

@@ -4,7 +4,6 @@ the tags of its tokens, with spaces between them; a file may have what `indices`
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from copy import copy
 from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Self
@@ -71,9 +70,7 @@ class TokenLabelsHead(ClassesHead):
         return codes.new_tensor(int(sizes.sum()))
 
     def with_transitions(self, transitions: "Tensor") -> Self:
-        head = copy(self)
-        head.transitions = transitions
-        return head
+        return self._with(transitions=transitions)
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         from mtl.structured.crf import best_sequences, by_row

@@ -8,6 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -102,6 +103,12 @@ class HeadTargets(ABC):
     @abstractmethod
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The codes that a head predicts."""
+
+    def _with(self, **attributes: Any) -> Self:
+        """A copy with other values of these attributes."""
+        changed = copy(self)
+        vars(changed).update(attributes)
+        return changed
 
 
 class ClassesHead(HeadTargets):

@@ -51,7 +51,12 @@ def test_a_check_names_the_first_wrong_key() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["url: https://x.org/${oc.env:HOME}.zip\n", "tasks:\n  a:\n    labels: [x, 'y ${name}']\n", "a:\n  ${b}: 1\n"],
+    [
+        "url: https://x.org/${oc.env:HOME}.zip\n",
+        "tasks:\n  a:\n    labels: [x, 'y ${name}']\n",
+        "a:\n  ${b}: 1\n",
+        "'': ${oc.env:HOME}\n",
+    ],
 )
 def test_interpolation_is_rejected(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.yaml").write_text(text, encoding="utf-8")

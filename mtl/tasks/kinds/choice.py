@@ -1,7 +1,6 @@
 """A choice among a row's candidates: a target is the index of the right one, from 0."""
 
 from collections.abc import Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -40,9 +39,7 @@ class ChoiceHead(HeadTargets):
         return codes.new_tensor(int(sizes.sum()))
 
     def separated(self) -> Self:
-        separated = copy(self)
-        separated.separately = True
-        return separated
+        return self._with(separately=True)
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         joint = log_mean([_by_row(scores, sizes) for scores in outputs])

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Hashable, Sequence
-from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -42,9 +41,8 @@ class LabelHead(ClassesHead):
         """Label c has the weight (rows / (labels * rows of c)) ** power; a label that no training row has, the weight 1."""
         counts = np.bincount(codes.astype(int), minlength=len(self.labels))
         shares = counts * len(self.labels) / len(codes)
-        weighted = copy(self)
-        weighted.weights = np.where(counts > 0, np.maximum(shares, 1e-12) ** -power, 1.0).astype(np.float32)
-        return weighted
+        weights = np.where(counts > 0, np.maximum(shares, 1e-12) ** -power, 1.0)
+        return self._with(weights=weights.astype(np.float32))
 
 
 class Labels(TargetKind):

@@ -1,7 +1,6 @@
 """Numbers within a range."""
 
 from collections.abc import Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -37,9 +36,7 @@ class NumberHead(HeadTargets):
         return F.mse_loss(outputs[:, 0], (codes - low) / (high - low))
 
     def unscaled(self) -> Self:
-        unscaled = copy(self)
-        unscaled.ends = (0.0, 1.0)
-        return unscaled
+        return self._with(ends=(0.0, 1.0))
 
     def standard(self, outputs: np.ndarray) -> np.ndarray:
         (low, high), (first, last) = self.ends, self.task.bounds
