@@ -55,7 +55,7 @@ class SplitRows:
         work.facts |= {"groups": len(groups), "largest_group": largest}
         _warn_of_sizes(work)
         reasons = ["beyond the rows asked for" if name == REST else None for name in splits]
-        divided = [row.with_values(**{SPLIT: name}) for row, name in zip(table.rows, splits, strict=True)]
+        divided = [row.with_values({SPLIT: name}) for row, name in zip(table.rows, splits, strict=True)]
         return table.with_rows(work.chosen(divided, reasons), SPLIT)
 
     def _asked(self, work: Work, total: int) -> dict[str, int]:
