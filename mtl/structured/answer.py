@@ -37,11 +37,9 @@ class AnswerHead(HeadTargets):
         """Codes (rows, 3). Logs how many rows do not say which of several occurrences is meant."""
         golds = [None if target is None else gold(target) for target in targets.tolist()]
         if ambiguous := sum(row is not None and None in row["answer_start"][:1] for row in golds):
-            logger.warning(
-                "task %s: the answers of %d of %d rows occur several times in their passages, and no column says where; the first place is"
-                " learnt; name a column with `starts`",
-                *(self.task.id, ambiguous, len(golds)),
-            )
+            problem = f"the answers of {ambiguous} of {len(golds)} rows occur several times in their passages"
+            remedy = "and no column says where; the first place is learnt; name a column with `starts`"
+            logger.warning("task %s: %s, %s", self.task.id, problem, remedy)
         return np.array(list(map(_codes, golds)), dtype=np.float64).reshape(-1, 3)
 
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:

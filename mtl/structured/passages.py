@@ -112,7 +112,7 @@ def _word_features(passage: str, asked: Set[str], beginning: Sequence[str]) -> I
 def _distances(hits: np.ndarray) -> np.ndarray:
     """How many words back from each word the last hit is, int64 (words,); FAR[-1] + 1 if it is farther or there is none."""
     places = np.arange(len(hits))
-    last = np.maximum.accumulate(np.where(hits, places, -FAR[-1] - 1)) if len(hits) else places
+    last = np.maximum.accumulate(np.where(hits, places, -FAR[-1] - 1))
     return np.minimum(places - last, FAR[-1] + 1)
 
 

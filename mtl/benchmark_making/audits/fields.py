@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,9 +22,10 @@ STANDARD_ERRORS = 3.0  # that the gain must be above 0: of the fields that an au
 MOST_VALUES = 0.5  # of a field, as a share of its rows; above it, most values occur once, as in a column of ids
 FOLDS = 5
 
+Field = Sequence[Value | None]  # its values, (rows,)
 
-@dataclass(frozen=True, eq=False)
-class Guess:
+
+class Guess(NamedTuple):
     """What a field tells of the targets."""
 
     targets: np.ndarray  # guessed for all rows, (rows,)
@@ -42,8 +43,8 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
     targets, groups = scored_rows(task, part.rows).targets, [row.group for row in part.rows]
-    attempts = {name: guess(task, fields[name], targets, groups) for name in non_inputs(task, list(fields))}
-    guesses = {name: attempt for name, attempt in attempts.items() if attempt is not None}
+    names = non_inputs(task, list(fields))
+    guesses = {name: made for name in names if (made := guess(task, fields[name], targets, groups)) is not None}
     return [_fields_finding(part, guesses, scale)] if guesses else []
 
 
@@ -55,8 +56,8 @@ def _fields_finding(part: Part, guesses: Mapping[str, Guess], scale: Scale) -> F
         return scale.show(score(task, answers, rows))
 
     constant = shown(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
-    plural = len(guesses) > 1
-    subject = f"{len(guesses)} fields that are no input predict" if plural else "a field that is no input predicts"
+    several = f"{len(guesses)} fields that are no input predict"
+    subject = several if len(guesses) > 1 else "a field that is no input predicts"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
     best_first = sorted(guesses.items(), key=lambda named: -named[1].removed)
     scores = ", ".join(f"{name} {shown(field.targets)} ({field.removed:.0%})" for name, field in best_first)
@@ -70,9 +71,7 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
     return [name for name in columns if name not in (*task.text_columns, *task.span_columns, *task.target_columns)]
 
 
-def guess(
-    task: Task, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
-) -> Guess | None:
+def guess(task: Task, values: Field, targets: np.ndarray, groups: Sequence[str | None]) -> Guess | None:
     """What a field tells of the targets. None for a field that is constant, that has almost as many values as rows, or that predicts the target
     hardly better than the best constant answer."""
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
@@ -89,7 +88,7 @@ def guess(
     return Guess(guessed, float(removed))
 
 
-def _guessed(kind: TargetKind, values: Sequence[Value | None], targets: np.ndarray, folds: np.ndarray) -> np.ndarray:
+def _guessed(kind: TargetKind, values: Field, targets: np.ndarray, folds: np.ndarray) -> np.ndarray:
     """A guess for each row, (rows,): the best constant answer of the rows of the other folds that have the same value, or of all their rows."""
     guessed = np.empty_like(targets)
     for fold in range(FOLDS):

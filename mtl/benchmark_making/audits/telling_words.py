@@ -43,25 +43,25 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     base = indicators.mean(axis=0)  # (classes,)
     having = np.asarray(present.sum(axis=0)).reshape(-1, 1).astype(np.float64)  # rows, (words, 1)
     counts = present.T @ indicators  # rows, (words, classes)
-    z, is_certain = _tests(counts, having, base)
+    z = _certain_scores(counts, having, base)
     telling, names = [], vectorizer.get_feature_names_out()
-    for word, answer in enumerate(np.where(is_certain, z, 0).argmax(axis=1).tolist()):
-        if is_certain[word, answer]:
+    for word, answer in enumerate(z.argmax(axis=1).tolist()):
+        if z[word, answer] > 0:
             rows, deviations = int(having[word, 0]), float(z[word, answer])
             share, class_share = float(counts[word, answer] / having[word, 0]), float(base[answer])
             telling.append(Word(str(names[word]), answers[answer], rows, share, class_share, deviations))
     return sorted(telling, key=lambda word: (-word.z, word.word)), len(z)
 
 
-def _tests(counts: np.ndarray, having: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The z-score of each word and class, and whether the word tells the class by more than chance, both (words, classes).
+def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """The z-score of each word and class, (words, classes); 0 where the word does not tell the class by more than chance.
     The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. Its
     threshold is corrected for the number of words and classes (Bonferroni). A rare class has large z-scores by chance, so a word must pass the exact
     binomial test at the same level, too."""
     variances = np.maximum(having * base * (1 - base), LEAST_VARIANCE)
     z = (counts - having * base) / np.sqrt(variances)
     level = LEVEL / (2 * z.size)
-    return z, (z > norm.isf(level)) & (binom.sf(counts - 1, having, base) < level)
+    return np.where((z > norm.isf(level)) & (binom.sf(counts - 1, having, base) < level), z, 0)
 
 
 def _words_by_row(train: Split, words: Callable[[int], list[str]]) -> list[set[str]]:

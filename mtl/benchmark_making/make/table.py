@@ -1,7 +1,7 @@
 """Tables of rows that know where they come from, and what steps have in common: their work beside the table, and ranges as options."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -41,7 +41,7 @@ class SourceRow:
         """The places that the row comes from, as in `a.tsv:3 and b.tsv:5`."""
         return " and ".join(map(str, self.origins))
 
-    def with_values(self, values: Values) -> "SourceRow":
+    def with_values(self, values: Mapping[str, Value | None]) -> "SourceRow":
         """The same row with these values, by column, new or in place of others."""
         return replace(self, values={**self.values, **values})
 

@@ -135,9 +135,5 @@ class Selected(Method):
             problem = "the dev examples that score these tasks chose their settings too, so the scores are too high"
             notes.append(f"¶ {problem}: {', '.join(chosen_on_scored)}.")
         chosen = ", ".join(filter(None, ["settings", chosen_on_dev]))
-        return {
-            "title": f"{title}, tuned",
-            "chosen_on_dev": chosen,
-            "chosen_on_scored": chosen_on_scored,
-            "notes": notes,
-        }
+        changed = {"title": f"{title}, tuned", "chosen_on_dev": chosen, "notes": notes}
+        return {**changed, "chosen_on_scored": chosen_on_scored}

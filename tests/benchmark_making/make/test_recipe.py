@@ -8,8 +8,7 @@ import pytest
 from input_errors import ANY, raises_input_error
 from make_parts import SPLIT, TASK, column, recipe_of, write_recipe
 
-from mtl.benchmark_making.make.recipe import load_recipe
-from mtl.benchmark_making.make.sources import RecipeSource
+from mtl.benchmark_making.make.recipe import RecipeSource, load_recipe
 from mtl.benchmark_making.make.table import Origin, Table
 from mtl.tasks.task import Reading
 
