@@ -52,8 +52,7 @@ def tag(content: str, spans: Sequence[Span]) -> Tagged:
     longest_first = sorted(dict.fromkeys(spans), key=lambda span: span[0] - span[1])
     for start, stop, type in longest_first:
         within = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
-        is_free = all(tags[number] == OUTSIDE for number in within)
-        if not (0 <= start < stop <= len(content) and within and is_free):
+        if not 0 <= start < stop <= len(content) or not within or any(tags[number] != OUTSIDE for number in within):
             left_out += 1
             continue
         cut += places[within[0]][0] < start or stop < places[within[-1]][1]
