@@ -21,7 +21,7 @@ from mtl.tasks.metrics import lowest_score, metric_named
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE, Suite
 
-SYSTEMS_NOTE = (
+NOTE = (
     "A system is what it answers: intervals and tests say how it would answer other rows of the same kind, not how it would be if it were "
     "trained again. The variance over rows comes from bootstrap resamples of the rows, the same for all systems. Every pair of systems is "
     "tested on every task and the average, with Holm's correction for all tests together. Systems that no test separates share their ranks; all "
@@ -68,8 +68,7 @@ def leaderboard(suite: Suite, tasks: LabelledTasks, scored: Sequence[ScoredSubmi
             task = labelled.task
             columns[id] = Column(task.title, metric_named(task.metric).title, task.metric, id, id in suite.averaged)
     title, scale, tests = f"{suite.title}, {split}", suite.shown, PairTests(ranks=pair_tests(rows).ranks)
-    notes = [SYSTEMS_NOTE]
-    return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, notes=notes, tests=tests, noun="system")
+    return Leaderboard(suite.name, title, scale, columns, rows, marks=marks, notes=[NOTE], tests=tests, noun="system")
 
 
 def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:

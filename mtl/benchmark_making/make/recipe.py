@@ -177,17 +177,18 @@ def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | 
     if name not in STEPS:
         raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")
     section, count = f"steps.{number}.{name}.", TABLES.get(name, 1)
+    option = "table" if count == 1 else "tables"
     if count == 1:
-        named = [keys.pop("table", last)]
+        named = [keys.pop(option, last)]
         if named == [None]:
-            raise InputError("there are several sources: name the table", key=f"{section}table")
+            raise InputError("there are several sources: name the table", key=f"{section}{option}")
     else:
-        named = keys.pop("tables", None)
+        named = keys.pop(option, None)
         if not isinstance(named, list) or len(named) < 2 or (count is not None and len(named) != count):
-            raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
+            raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}{option}")
     tables = list(map(str, named))
     if unknown := [table for table in tables if table not in known]:
-        raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}table")
+        raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}{option}")
     into = str(keys.pop("into_table", tables[0] if len(tables) == 1 else ""))
     if not into:
         raise InputError("several tables become one: name it", key=f"{section}into_table")
