@@ -23,8 +23,8 @@ NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows 
 
 class AnswerHead(HeadTargets):
     """Two outputs for each unit: the scores of an answer that begins with the unit, and of one that ends with it.
-    Unit 0, the whole passage, stands for "no answer"; the others are its words. A row has three codes: the first and the last unit of the answer, and
-    whether there is none: then a target has the units 0 and 0, and a prediction the best run of words, which scores no higher than the passage."""
+    Unit 0, the whole passage, stands for "no answer"; the others are its words. A row has three codes: the first and the last unit of the answer,
+    and whether there is none. A target without an answer has the units 0 and 0. A prediction without one has the units of the best run of words."""
 
     def answers(self, train: np.ndarray) -> list[str]:
         """`NONE_ALLOWED` if some training rows have no answer: only then, rows are predicted to have none."""
@@ -37,11 +37,9 @@ class AnswerHead(HeadTargets):
         """Codes (rows, 3). Logs how many rows do not say which of several occurrences is meant."""
         golds = [None if target is None else gold(target) for target in targets.tolist()]
         if ambiguous := sum(row is not None and None in row["answer_start"][:1] for row in golds):
-            logger.warning(
-                "task %s: the answers of %d of %d rows occur several times in their passages, and no column says where; the first place is"
-                " learnt; name a column with `starts`",
-                *(self.task.id, ambiguous, len(golds)),
-            )
+            problem = f"the answers of {ambiguous} of {len(golds)} rows occur several times in their passages"
+            remedy = "and no column says where; the first place is learnt; name a column with `starts`"
+            logger.warning("task %s: %s, %s", self.task.id, problem, remedy)
         return np.array(list(map(_codes, golds)), dtype=np.float64).reshape(-1, 3)
 
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
@@ -76,8 +74,9 @@ class AnswerHead(HeadTargets):
             for further in range(min(LONGEST, words))
         ]
         best, places = torch.cat(sums, dim=1).max(dim=1)
-        first = torch.where(best > -math.inf, places % words + 1, 0)  # a passage without words has no run
-        last = torch.where(best > -math.inf, first + places // words, 0)
+        has_run = best > -math.inf  # a passage without words has none
+        first = torch.where(has_run, places % words + 1, 0)
+        last = torch.where(has_run, first + places // words, 0)
         return torch.stack([first.to(none), last.to(none), (none >= best).to(none)], dim=1)
 
 
@@ -149,16 +148,11 @@ class Answer(TargetKind):
     def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         """The run of words with the largest sum of log-odds; no answer where the whole passage has higher ones."""
         assert sizes is not None
-        if hasattr(estimator, "decision_function"):
-            odds = np.asarray(estimator.decision_function(features))
-        else:
-            shares = np.asarray(estimator.predict_proba(features))[:, 1]
-            odds = np.log(np.maximum(shares, LEAST_PROBABILITY) / np.maximum(1 - shares, LEAST_PROBABILITY))
         predicted = []
-        for row_odds, text in zip(np.split(odds, np.cumsum(sizes)[:-1]), texts, strict=True):
-            none, words = row_odds[0], row_odds[1:]
-            first, last, total = best_run(words) if len(words) else (0, 0, -math.inf)
-            predicted.append(NONE if none > total else unit_text(text, first + 1, last + 1))
+        by_row = np.split(_log_odds(estimator, features), np.cumsum(sizes)[:-1])
+        for odds, text in zip(by_row, texts, strict=True):
+            first, last, total = best_run(odds[1:]) if len(odds) > 1 else (0, 0, -math.inf)
+            predicted.append(NONE if odds[0] > total else unit_text(text, first + 1, last + 1))
         return np.array(predicted, dtype=object)
 
     def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
@@ -173,14 +167,7 @@ class Answer(TargetKind):
         """Codes (rows, 3). Each run of at most LONGEST words is equally probable, and so is no answer if training rows have none."""
         assert sizes is not None
         has_none = bool(self.head.answers(train))
-        codes = []
-        for words in (sizes - 1).tolist():
-            # How many runs have at most each length; length 0 is no answer.
-            counts = np.cumsum([has_none, *(words - length + 1 for length in range(1, min(LONGEST, words) + 1))])
-            drawn = int(rng.integers(max(1, counts[-1])))
-            length = int(np.searchsorted(counts, drawn, side="right"))
-            first = 1 + drawn - int(counts[length - 1]) if length else 0
-            codes.append((first, first + length - 1, length == 0))
+        codes = [_random_run(words, has_none, rng) for words in (sizes - 1).tolist()]
         return np.array(codes, dtype=np.float64).reshape(-1, 3)
 
     def usual(
@@ -192,7 +179,7 @@ class Answer(TargetKind):
         return np.array([window_answer(*pair, median) for pair in zip(firsts, rows, strict=True)], dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:
-        """No answer, if training rows have none, and the most frequent answer. Scoring further answers on all rows would take long."""
+        """No answer, if training rows have none or nothing else, and the most frequent answer. Scoring further ones on all rows would take long."""
         answers = [gold(target)["text"] for target in train.tolist()]
         commonest = [text for text, _ in Counter(texts[0] for texts in answers if texts).most_common(1)]
         return [NONE, *commonest] if [] in answers or not commonest else commonest
@@ -218,6 +205,24 @@ def _codes(answers: Gold | None) -> tuple[float, ...]:
     if answers is None:
         return (PAST,) * 3
     return (*answers["words"], False) if answers["words"] else (0, 0, True)
+
+
+def _log_odds(estimator: Any, features: Any) -> np.ndarray:
+    """The log-odds that a classifier gives each unit to be in the answer, (units,)."""
+    if hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(features))
+    shares = np.asarray(estimator.predict_proba(features))[:, 1]
+    return np.log(np.maximum(shares, LEAST_PROBABILITY) / np.maximum(1 - shares, LEAST_PROBABILITY))
+
+
+def _random_run(words: int, has_none: bool, rng: np.random.Generator) -> tuple[int, int, bool]:
+    """The codes of a run of at most LONGEST of these words, or of no answer if there may be none, all equally probable."""
+    # How many runs have at most each length; length 0 is no answer.
+    counts = np.cumsum([has_none, *(words - length + 1 for length in range(1, min(LONGEST, words) + 1))])
+    drawn = int(rng.integers(max(1, counts[-1])))
+    length = int(np.searchsorted(counts, drawn, side="right"))
+    first = 1 + drawn - int(counts[length - 1]) if length else 0
+    return first, first + length - 1, length == 0
 
 
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":

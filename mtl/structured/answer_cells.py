@@ -27,8 +27,9 @@ def gold(cell: str) -> Gold:
         value = json.loads(cell)
         texts, starts, words = value["text"], value["answer_start"], value.get("words", [])
         is_valid = (
-            all(isinstance(text, str) and text.strip() for text in texts)
-            and all(start is None or type(start) is int for start in starts)
+            isinstance(texts, list)
+            and all(isinstance(text, str) and text.strip() for text in texts)
+            and all(start is None or (type(start) is int and start >= 0) for start in starts)
             and all(type(word) is int and word > 0 for word in words)
             and len(texts) == len(starts)
             and len(words) in (0, 2)
@@ -61,8 +62,6 @@ def answer_length(target: str) -> int:
 
 def parse_starts(cells: Sequence[str], answers: int) -> list[int]:
     """The numbers in the cells of starts, one for each of so many answers. Raises ValueError for other cells, or another number of them."""
-    if not answers:
-        return []
     if len(cells) != answers:
         raise ValueError(f"{counted(answers, 'answer')} and {counted(len(cells), 'start')}; each answer has one")
     if bad := [cell for cell in cells if not (cell.isdecimal() and cell.isascii() and len(cell) <= MOST_DIGITS)]:

@@ -21,8 +21,9 @@ def is_unit(sizes: Tensor, steps: int, device: torch.device) -> Tensor:
 
 
 def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
-    """The sum over rows of minus the logarithm of the probability of their labels, (), from `outputs` (units, labels) and `transitions`
-    (labels + 2, labels). `codes` are indices of labels, int64 (rows, steps or more), of which the first ones count. `sizes`: as in `by_row`."""
+    """The sum over rows of minus the logarithm of the probability of their labels, ().
+    `outputs` are (units, labels) and `transitions` (labels + 2, labels), `sizes` as in `by_row`. `codes` are the indices of the right labels, int64
+    (rows, steps or more); those of further steps are not read."""
     scores, transitions = by_row(outputs.float(), sizes), transitions.float()
     _, steps, labels = scores.shape
     if not steps:
@@ -30,10 +31,10 @@ def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Te
     units = is_unit(sizes, steps, scores.device)
     codes = torch.where(units, codes[:, :steps], 0)
     between, start, end = transitions[:labels], transitions[labels], transitions[labels + 1]
-    gold_score = (scores.gather(2, codes[..., None])[..., 0] * units).sum(dim=1)
-    gold_score = gold_score + (between[codes[:, :-1], codes[:, 1:]] * units[:, 1:]).sum(dim=1)
+    emitted = (scores.gather(2, codes[..., None])[..., 0] * units).sum(dim=1)
+    crossed = (between[codes[:, :-1], codes[:, 1:]] * units[:, 1:]).sum(dim=1)
     last = codes.gather(1, (sizes.to(codes.device) - 1).clamp(min=0)[:, None])[:, 0]
-    gold_score = gold_score + start[codes[:, 0]] + end[last]
+    gold_score = emitted + crossed + start[codes[:, 0]] + end[last]
     # The logarithm of the sum over all sequences up to this step that end in each label, (rows, labels).
     total = start + scores[:, 0]
     for step in range(1, steps):

@@ -1,7 +1,7 @@
 """Texts with marked spans, given by their characters, as tokens with tags: `[[0, 6, "CITY"]]` of "Warsaw sleeps" as B-CITY and O.
 A token is a run of letters and digits, a letter of a script without spaces between words, or any other sign. A span that begins or ends
-within a token has the whole token. A span does not count if it is not within the text, holds no token, or shares one with a longer span, or an
-equally long one before it. The log says once for each file how many spans of either kind there are."""
+within a token has the whole token. A span does not count if it is empty, is not within the text, holds no token, or shares one with a longer
+span or with an equally long one before it. The log says once for each file how many spans of either kind there are."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,6 @@ from mtl.tasks.task import BESIDE
 OUTSIDE = "O"
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han. Each of their letters is a word.
 UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-reported = set[tuple[Path, int, int]]()  # the files and their numbers of spans that the log has told of
 
 Span = tuple[int, int, str]  # its first character, the one after its last, and its type
 
@@ -53,7 +52,7 @@ def tag(content: str, spans: Sequence[Span]) -> Tagged:
     longest_first = sorted(dict.fromkeys(spans), key=lambda span: span[0] - span[1])
     for start, stop, type in longest_first:
         within = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
-        if start < 0 or stop > len(content) or not within or any(tags[number] != OUTSIDE for number in within):
+        if not 0 <= start < stop <= len(content) or not within or any(tags[number] != OUTSIDE for number in within):
             left_out += 1
             continue
         cut += places[within[0]][0] < start or stop < places[within[-1]][1]
@@ -63,8 +62,8 @@ def tag(content: str, spans: Sequence[Span]) -> Tagged:
 
 
 def with_tags(path: Path, rows: NumberedRows, columns: str) -> NumberedRows:
-    """The rows with two further columns, of tokens and of tags. `columns` are those of the text and of the spans, as in `Reading.spans`. Raises
-    InputError, which names the line, for a row without the text, and for spans without two integers and a type; and if no span counts."""
+    """The rows with two further columns, of tokens and of tags. `columns` are those of the text and of the spans, as in `Reading.spans`.
+    Raises InputError, which names the line, for a row without the text, and for spans without two integers and a type; and if no span counts."""
     text_column, *span_columns = columns.split(BESIDE)
     span_count = cut = left_out = 0
     for line, row in rows:
@@ -79,10 +78,14 @@ def with_tags(path: Path, rows: NumberedRows, columns: str) -> NumberedRows:
         problem = f"reading.spans: none of {span_count} spans is within its text and has a word"
         remedy = "name its first character, from 0, and the one after its last, in this order"
         raise InputError(f"{problem}; {remedy}", path=path)
-    if (cut or left_out) and (path, cut, left_out) not in reported:
-        reported.add((path, cut, left_out))
-        message = "%s: marked spans that begin or end within a word, and have the whole word: %s; that do not count: %s"
-        logger.warning(message, path, cut, left_out)
+    if cut or left_out:
+        _warn_once(path, cut, left_out)
+
+
+@cache
+def _warn_once(path: Path, cut: int, left_out: int) -> None:
+    message = "%s: marked spans that begin or end within a word, and have the whole word: %s; that do not count: %s"
+    logger.warning(message, path, cut, left_out)
 
 
 def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:

@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 
 import numpy as np
@@ -55,60 +56,63 @@ def best_run(scores: np.ndarray) -> tuple[int, int, float]:
 
 
 def window_answer(question: str, passage: str, length: int) -> str:
-    """The run of `length` words whose surroundings share most with the question: the sliding window of Richardson et al. (2013).
-    A window has about as many words as the question and the answer together, with the answer in its middle. Its score is the sum of log(1 + 1 / n)
-    over its words that are also in the question, where n is how often the word occurs in the passage. Runs without a word of the question are
-    preferred. The result is empty if question and passage have no word in common."""
+    """The run of `length` words whose surroundings share most with the question; empty if question and passage have no word in common.
+    This is the sliding window of Richardson et al. (2013). A window has about as many words as the question and the answer together, with the
+    answer in its middle. Its score is the sum of log(1 + 1 / n) over its words that are also in the question, where n is how often the word
+    occurs in the passage. Runs without a word of the question are preferred."""
     asked, words = set(filter(str.isalnum, words_of(question))), words_of(passage)
     counts = Counter(words)
     values = np.array([math.log(1 + 1 / counts[word]) if word in asked else 0.0 for word in words])
     if not values.any():
         return ""
     length = min(length, len(words))
-    # Sums of values, and numbers of shared words, before each word: differences are those of a run.
-    sums, shared = (np.concatenate([[0.0], np.cumsum(numbers)]) for numbers in (values, values > 0))
+    sums = np.concatenate([[0.0], np.cumsum(values)])  # of the values before each word
     firsts = np.arange(len(words) - length + 1)
     around = len(asked) // 2 + 1
-    totals = sums[np.minimum(firsts + length + around, len(words))] - sums[np.maximum(firsts - around, 0)]
-    shares_none = shared[firsts + length] == shared[firsts]
+    scores = sums[np.minimum(firsts + length + around, len(words))] - sums[np.maximum(firsts - around, 0)]
+    shares_none = sums[firsts + length] == sums[firsts]
     if shares_none.any():
-        totals = np.where(shares_none, totals, -math.inf)
-    first = int(totals.argmax())
+        scores[~shares_none] = -math.inf
+    first = int(scores.argmax())
     return unit_text(passage, first + 1, first + length)
 
 
 def unit_features(question: str, passage: str) -> list[list[str]]:
-    """The features that a linear model reads of each unit of a passage, by name. Those of a word are the word and its shape, its neighbours, whether
-    it is in the first sentence, whether it is in the question, how far the nearest words of the question are, and the beginning of the question.
-    Those of the whole passage are the share of the question's words that it has, and the beginning of the question."""
+    """The names of the features that a linear model reads of each unit of a passage. Those of the whole passage are the share of the question's words
+    that it has, and the beginning of the question."""
     asked, words = words_of(question), words_of(passage)
-    shapes = [_shape(passage[first:end]) for first, end in units_of(passage)[1:].tolist()]
-    asked_words = {word for word in asked if word.isalnum()}
-    is_asked = np.array([word in asked_words for word in words], dtype=bool)
-    left, right = _distances(is_asked), _distances(is_asked[::-1])[::-1]
     beginning = [f"{number}:{word}" for number, word in enumerate(asked[:ASKED])]
+    asked_words = {word for word in asked if word.isalnum()}
     share = round(4 * len(asked_words & set(words)) / max(1, len(asked_words)))
-    features = [["whole", f"whole&shared={share}", *(f"whole&{begin}" for begin in beginning)]]
+    whole = ["whole", f"whole&shared={share}", *(f"whole&{begin}" for begin in beginning)]
+    return [whole, *_word_features(passage, asked_words, beginning)]
+
+
+def _word_features(passage: str, asked: Set[str], beginning: Sequence[str]) -> Iterator[list[str]]:
+    """The features of each word: its shape, its neighbours, whether it is in the first sentence, how far the nearest words of the question (`asked`)
+    are, and the beginning of the question."""
+    words = words_of(passage)
+    shapes = [_shape(passage[first:end]) for first, end in units_of(passage)[1:].tolist()]
+    is_asked = np.array([word in asked for word in words], dtype=bool)
+    left, right = _distances(is_asked), _distances(is_asked[::-1])[::-1]
     first_end = next((place for place, word in enumerate(words) if SENTENCE_END.match(word)), len(words))
-    for place, (word, shape) in enumerate(zip(words, shapes, strict=True)):
+    for place, (word, shape, hit) in enumerate(zip(words, shapes, is_asked, strict=True)):
         near = _rounded(min(left[place], right[place]))
-        named = ["word", f"shape={shape}", f"is={word}", f"asked={is_asked[place]}", f"near={near}"]
-        named += [f"left={_rounded(left[place])}", f"right={_rounded(right[place])}"]
+        names = ["word", f"shape={shape}", f"is={word}", f"asked={hit}", f"near={near}"]
+        names += [f"left={_rounded(left[place])}", f"right={_rounded(right[place])}"]
         neighbours = [(side, at) for side, at in (("<", place - 1), (">", place + 1)) if 0 <= at < len(words)]
-        named += [f"{side}{words[at]}" for side, at in neighbours]
-        named += [f"{side}shape={shapes[at]}" for side, at in neighbours]
-        if place <= first_end:
-            named.append(f"first={is_asked[place]}")
-        named += [f"{begin}&shape={shape}" for begin in beginning]
-        named += [f"{begin}&near={near}&asked={is_asked[place]}" for begin in beginning]
-        features.append(named)
-    return features
+        names += [f"{side}{words[at]}" for side, at in neighbours]
+        names += [f"{side}shape={shapes[at]}" for side, at in neighbours]
+        names += [f"first={hit}"] * (place <= first_end)
+        names += [f"{begin}&shape={shape}" for begin in beginning]
+        names += [f"{begin}&near={near}&asked={hit}" for begin in beginning]
+        yield names
 
 
 def _distances(hits: np.ndarray) -> np.ndarray:
     """How many words back from each word the last hit is, int64 (words,); FAR[-1] + 1 if it is farther or there is none."""
     places = np.arange(len(hits))
-    last = np.maximum.accumulate(np.where(hits, places, -FAR[-1] - 1)) if len(hits) else places
+    last = np.maximum.accumulate(np.where(hits, places, -FAR[-1] - 1))
     return np.minimum(places - last, FAR[-1] + 1)
 
 

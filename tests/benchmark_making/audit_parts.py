@@ -1,6 +1,6 @@
 """Build small splits for tests of the audit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from mtl.benchmark_making.audits.parts import Finding, Part
 from mtl.data.examples import Example, make_inputs
@@ -28,6 +28,7 @@ def part(
     return Part(task, split, f"{task.id}/{split}.tsv", examples)
 
 
-def only(findings: list[Finding]) -> Finding:
-    assert len(findings) == 1, [str(finding) for finding in findings]
-    return findings[0]
+def only(findings: Iterable[Finding]) -> Finding:
+    found = list(findings)
+    assert len(found) == 1, list(map(str, found))
+    return found[0]

@@ -49,6 +49,7 @@ def test_tokens_are_words_signs_and_letters_of_scripts_without_spaces() -> None:
 
 def test_spans_that_do_not_count() -> None:
     spans = [(0, 3, "A"), (0, 7, "B"), (9, 10, "C"), (9, 11, "D"), (8, 9, "E"), (4, 4, "F"), (0, 7, "B")]
+    assert tag("Warsaw", [(3, 3, "A"), (5, 1, "B")]) == (["Warsaw"], ["O"], 0, 2)  # nothing, and the wrong order
     assert tag("New York x", spans) == (["New", "York", "x"], ["B-B", "I-B", "B-C"], 1, 4)
 
 

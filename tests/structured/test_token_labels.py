@@ -10,8 +10,7 @@ from input_errors import raises_input_error
 from structured_suite import LABELS
 
 from mtl.data.examples import read_examples
-from mtl.structured.token_features import shape
-from mtl.structured.token_labels import TokenLabels
+from mtl.structured.token_labels import TokenLabels, shape
 from mtl.tasks.suite import suite_from
 from mtl.tasks.target_kind import PAST
 from mtl.tasks.task import Task

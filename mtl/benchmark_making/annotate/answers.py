@@ -69,6 +69,13 @@ def _check_head(id: str, sample: str, name: str, job: Job, key: Key, key_file: P
         raise ValueError(f"{problem}; name the key.json of its form")
 
 
+def _check_same_head(record: Record, first: Record) -> None:
+    """Raise ValueError if a line names another task, sample or person than the first line of its file."""
+    for column, value, first_value in zip(COLUMNS[:3], record.values, first.values, strict=False):
+        if text(value) != text(first_value):
+            raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")
+
+
 def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id: str) -> np.ndarray:
     """The targets that the lines of a file mean, (rows of the sample,), in the order of the rows in the data file."""
     task = job.suite.tasks[id]
@@ -83,10 +90,7 @@ def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id:
         line, answer = map(text, record.values[3:])
         row = int(line) if DIGITS.fullmatch(line) else -1
         try:
-            for column, value, first in zip(COLUMNS[:3], record.values, records[0].values, strict=False):
-                if text(value) != text(first):
-                    problem = f"has another {column} than line {records[0].line}"
-                    raise ValueError(f"{problem}; a file is of one person and form")
+            _check_same_head(record, records[0])
             if row not in rows:
                 raise ValueError(f"line {line!r} of {file} is not in the sample; export the answers again")
             if row in answered_on:

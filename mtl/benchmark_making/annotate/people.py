@@ -33,8 +33,10 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
         raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
     if settings.get("rows") is None:
         raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
-    for key in (key for key in UNUSED if key in settings):
-        raise InputError("is not for answers of people; drop it (runs_dir= names the folder of all runs)", key=key)
+    if unused := [key for key in UNUSED if key in settings]:
+        raise InputError(
+            "is not for answers of people; drop it (runs_dir= names the folder of all runs)", key=unused[0]
+        )
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
@@ -45,17 +47,23 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
         for person, title, notes in runs:
-            predictions = Path(folder, slug_of(person.name))
-            predictions.mkdir()
-            for id, answers in person.answers.items():
-                task = job.suite.tasks[id]
-                write_predictions(predictions / FILE.format(split=task.scored_split, task=id), task, answers, "task")
+            predictions = _write_answers(person, job.suite, Path(folder))
             about = {"title": title, "family": FAMILY, "notes": [*notes, *agreement_notes]}
             imported = {f"imported.{key}": value for key, value in about.items()}
             jobs.append(import_job(f"{name}-{predictions.name}", [predictions], {**settings, **imported}))
         for person_job in jobs:
             person_job.check_folder()
         yield jobs, [*agreement_notes, *majority_notes]
+
+
+def _write_answers(person: Person, suite: Suite, folder: Path) -> Path:
+    """Write what a person answered as files of predictions, into a folder of their own within this one. Returns it."""
+    predictions = folder / slug_of(person.name)
+    predictions.mkdir()
+    for id, answers in person.answers.items():
+        task = suite.tasks[id]
+        write_predictions(predictions / FILE.format(split=task.scored_split, task=id), task, answers, "task")
+    return predictions
 
 
 def _together(people: Sequence[Person], suite: Suite) -> tuple[Person, list[str], list[str]]:

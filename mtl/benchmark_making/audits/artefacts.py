@@ -2,7 +2,7 @@
 A model that scores high may have learned these instead of the task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language
 Inference Data"; Gardner et al. 2021, "Competency Problems"). Each finding says what it means for a score and what would mend it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,16 +10,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import progress
 from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
-from mtl.benchmark_making.audits.part_scores import (
-    CONSTANT,
-    EVERYTHING,
-    LENGTHS,
-    LEVEL,
-    OVERLAP,
-    PARTS,
-    PartScore,
-    part_scores,
-)
+from mtl.benchmark_making.audits.part_scores import CONSTANT, EVERYTHING, LENGTHS, OVERLAP, PARTS, PartScore, score_task
 from mtl.benchmark_making.audits.parts import Finding
 from mtl.benchmark_making.audits.telling_words import Word, telling_words
 from mtl.data.dataset import Dataset
@@ -28,6 +19,7 @@ from mtl.data.splits import present_tasks
 from mtl.data.text import TokenizedTexts, tokenized
 from mtl.jobs.job import Job
 from mtl.methods import METHODS
+from mtl.stats.comparison import COVERAGE
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
@@ -83,25 +75,19 @@ def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) ->
     # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
     if task.is_pair and task.labels and not target_kind(task).by_unit:
         words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words)
-    return Artefacts(task, part_scores(job, dataset, task), words, tested)
+    return Artefacts(task, score_task(job, dataset, task), words, tested)
 
 
 def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
-    """What a task gives away clearly, the part that scores highest first."""
+    """What a task gives away clearly: the parts, the one that scores highest first, and then the words."""
     task, words = artefacts.task, artefacts.words
     scores = {part_score.part: part_score.score for part_score in artefacts.scores}
-    full_gain = scores[EVERYTHING] - scores[CONSTANT]
     for part_score in sorted(artefacts.scores, key=lambda part_score: -part_score.score):
-        part, gain = part_score.part, part_score.score - scores[CONSTANT]
-        if part in (EVERYTHING, CONSTANT) or not _gains_much(part_score, gain, full_gain):
-            continue
-        shown = f"{part} scores {scale.show(part_score.score)}, the constant answer {scale.show(scores[CONSTANT])}"
-        beside = f" and everything {scale.show(scores[EVERYTHING])}" if full_gain > 0 else ""
-        interval = f"{1 - LEVEL:.0%} interval {_ends(part_score.gain, scale)}"
-        what = f"{shown}{beside}; the gain over the constant answer is {scale.show(gain)} ({interval})"
-        remedy = REMEDIES.get(part, ONE_TEXT)
-        meaning = f"hardly more than this is needed; {remedy}" if part == OVERLAP else remedy
-        yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, what, meaning)
+        part = part_score.part
+        if part not in (EVERYTHING, CONSTANT) and _gains_much(part_score, scores):
+            what, remedy = _gain_text(part_score, scores, scale), REMEDIES.get(part, ONE_TEXT)
+            meaning = f"hardly more than this is needed; {remedy}" if part == OVERLAP else remedy
+            yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, what, meaning)
     if words:
         named = ", ".join(map(str, words[:MOST_WORDS]))
         what = f"{len(words)} of {artefacts.tested:,} words of one text tell the class: {named}"
@@ -109,11 +95,23 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
         yield Finding("artefact: words", task.id, "train", len(words), what, meaning)
 
 
-def _gains_much(part_score: PartScore, gain: float, full_gain: float) -> bool:
-    """Whether a part surely gains a large share of what everything gains over the constant answer."""
+def _gains_much(part_score: PartScore, scores: Mapping[str, float]) -> bool:
+    """Whether a part surely gains a large share of what everything gains over the constant answer. `scores`: by part."""
+    gain, full_gain = part_score.score - scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
     # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
     share = NEARLY_ALL if part_score.part == OVERLAP else LARGE_SHARE
     return gain >= share * full_gain and part_score.gain[0] > max(0, SURE_SHARE * full_gain)
+
+
+def _gain_text(part_score: PartScore, scores: Mapping[str, float], scale: Scale) -> str:
+    """What a part scores, beside the constant answer and everything, and what it gains. `scores`: by part."""
+    constant, everything = scores[CONSTANT], scores[EVERYTHING]
+    beside = f" and everything {scale.show(everything)}" if everything > constant else ""
+    shown = (
+        f"{part_score.part} scores {scale.show(part_score.score)}, the constant answer {scale.show(constant)}{beside}"
+    )
+    interval = f"{COVERAGE:g}% interval {_ends(part_score.gain, scale)}"
+    return f"{shown}; the gain over the constant answer is {scale.show(part_score.score - constant)} ({interval})"
 
 
 def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
@@ -131,7 +129,7 @@ def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
         f"## {inert(suite.title)}: annotation artefacts",
         markdown_table(table, left=2),
         f"A linear SVM reads everything, or one text of each pair. {LENGTHS}: a linear model or a network on the numbers of tokens and characters;"
-        f" {OVERLAP}: the cosines of the two texts. Intervals ({1 - LEVEL:.0%}) are over the scored examples.",
+        f" {OVERLAP}: the cosines of the two texts. Intervals ({COVERAGE:g}%) are over the scored examples.",
     ]
 
 

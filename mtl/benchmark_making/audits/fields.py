@@ -1,9 +1,9 @@
 """Fields of a file that are no input of a model and predict the target, such as a part of speech or a source."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from mtl.data.records import Value, read_fields
 from mtl.runs.rows import scored_rows
 from mtl.tasks.metrics import metric_named, score
 from mtl.tasks.scale import Scale
+from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -21,9 +22,10 @@ STANDARD_ERRORS = 3.0  # that the gain must be above 0: of the fields that an au
 MOST_VALUES = 0.5  # of a field, as a share of its rows; above it, most values occur once, as in a column of ids
 FOLDS = 5
 
+Field = Sequence[Value | None]  # its values, (rows,)
 
-@dataclass(frozen=True, eq=False)
-class Guess:
+
+class Guess(NamedTuple):
     """What a field tells of the targets."""
 
     targets: np.ndarray  # guessed for all rows, (rows,)
@@ -32,32 +34,36 @@ class Guess:
 
 def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     """The finding that names all fields of the part's file from which the target can be guessed far better than by a constant answer."""
-    task, kind = part.task, target_kind(part.task)
-    if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS or kind.by_unit:
+    task = part.task
+    if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS or target_kind(task).by_unit:
         return []  # a field of a row says nothing of single units
     try:
         fields = read_fields(data_dir / part.file, task.layout(part.split, data_dir))
     except InputError as error:  # a parquet file can be too large with all columns
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
-    rows, groups = scored_rows(task, part.rows), [row.group for row in part.rows]
-    attempts = {name: guess(task, fields[name], rows.targets, groups) for name in non_inputs(task, list(fields))}
-    guesses = {name: attempt for name, attempt in attempts.items() if attempt is not None}
-    if not guesses:
-        return []
+    targets, groups = scored_rows(task, part.rows).targets, [row.group for row in part.rows]
+    names = non_inputs(task, list(fields))
+    guesses = {name: made for name in names if (made := guess(task, fields[name], targets, groups)) is not None}
+    return [_fields_finding(part, guesses, scale)] if guesses else []
+
+
+def _fields_finding(part: Part, guesses: Mapping[str, Guess], scale: Scale) -> Finding:
+    """The finding about the fields that predict the target, given by their names, with the score of each."""
+    task, kind, rows = part.task, target_kind(part.task), scored_rows(part.task, part.rows)
 
     def shown(answers: np.ndarray) -> str:
         return scale.show(score(task, answers, rows))
 
     constant = shown(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
-    plural = len(guesses) > 1
-    subject = f"{len(guesses)} fields that are no input predict" if plural else "a field that is no input predicts"
+    several = f"{len(guesses)} fields that are no input predict"
+    subject = several if len(guesses) > 1 else "a field that is no input predicts"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
-    best_first = sorted(guesses.items(), key=lambda guess: -guess[1].removed)
-    scores = ", ".join(f"{name} {shown(guess.targets)} ({guess.removed:.0%})" for name, guess in best_first)
+    best_first = sorted(guesses.items(), key=lambda named: -named[1].removed)
+    scores = ", ".join(f"{name} {shown(field.targets)} ({field.removed:.0%})" for name, field in best_first)
     what = f"{subject} the target ({measure}): {scores}; a constant answer has {constant}"
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
-    return [part.finding("fields", len(guesses), what, meaning, part.file)]
+    return part.finding("fields", len(guesses), what, meaning, part.file)
 
 
 def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
@@ -65,17 +71,26 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
     return [name for name in columns if name not in (*task.text_columns, *task.span_columns, *task.target_columns)]
 
 
-def guess(
-    task: Task, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
-) -> Guess | None:
-    """Guess each row's target: the best constant answer of the rows of the other folds with the same value in this field, or of all their rows.
-    Rows of one group are in one fold, because they share more than a model may know of new rows. Returns None for a field that is constant, that has
-    almost as many values as rows, or that predicts the target hardly better than the best constant answer."""
+def guess(task: Task, values: Field, targets: np.ndarray, groups: Sequence[str | None]) -> Guess | None:
+    """What a field tells of the targets. None for a field that is constant, that has almost as many values as rows, or that predicts the target
+    hardly better than the best constant answer."""
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
     kind = target_kind(task)
+    guessed = _guessed(kind, values, targets, _folds(groups))
+    # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
+    constant = np.full_like(targets, kind.constants(targets)[0])
+    errors = _errors(kind, constant, targets)
+    gains = errors - _errors(kind, guessed, targets)
+    removed = gains.sum() / errors.sum() if errors.any() else 0.0
+    if removed < LEAST_REMOVED or gains.mean() < STANDARD_ERRORS * gains.std() / np.sqrt(len(gains)):
+        return None
+    return Guess(guessed, float(removed))
+
+
+def _guessed(kind: TargetKind, values: Field, targets: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """A guess for each row, (rows,): the best constant answer of the rows of the other folds that have the same value, or of all their rows."""
     guessed = np.empty_like(targets)
-    folds = _folds(groups)
     for fold in range(FOLDS):
         rows_by_value: dict[Value | None, list[int]] = defaultdict(list)
         for row in np.flatnonzero(folds != fold).tolist():
@@ -84,24 +99,19 @@ def guess(
         answers = {value: kind.constants(targets[rows])[0] for value, rows in rows_by_value.items()}
         for row in np.flatnonzero(folds == fold).tolist():
             guessed[row] = answers.get(values[row], overall)
-    # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
-    constant = np.full_like(targets, kind.constants(targets)[0])
-    if kind.estimator == "regressor":
-        before, after = (constant - targets) ** 2, (guessed - targets) ** 2
-    else:
-        before, after = (constant != targets).astype(np.float64), (guessed != targets).astype(np.float64)
-    gains = before - after
-    removed = gains.sum() / before.sum() if before.any() else 0.0
-    if removed < LEAST_REMOVED or gains.mean() < STANDARD_ERRORS * gains.std() / np.sqrt(len(gains)):
-        return None
-    return Guess(guessed, float(removed))
+    return guessed
+
+
+def _errors(kind: TargetKind, answers: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The error of each answer, (rows,): the squared distance of numbers, or else whether it is wrong."""
+    return (answers - targets) ** 2 if kind.estimator == "regressor" else (answers != targets).astype(np.float64)
 
 
 def _folds(groups: Sequence[str | None]) -> np.ndarray:
-    """The fold of each row, int64 (rows,): groups are dealt out at random, and a row without one counts as a group."""
-    numbers = {
-        group: number for number, group in enumerate(dict.fromkeys(group for group in groups if group is not None))
-    }
-    by_row = [len(groups) + row if group is None else numbers[group] for row, group in enumerate(groups)]
-    indices = np.unique(by_row, return_inverse=True)[1]
-    return (np.random.default_rng(0).permutation(indices.max() + 1) % FOLDS)[indices]
+    """The fold of each row, int64 (rows,): groups are dealt out at random, since their rows share more than a model may know of new rows. A row
+    without one counts as a group."""
+    named = dict.fromkeys(group for group in groups if group is not None)
+    alone = (row for row, group in enumerate(groups) if group is None)
+    numbers = {member: number for number, member in enumerate([*named, *alone])}
+    by_row = [numbers[row if group is None else group] for row, group in enumerate(groups)]
+    return (np.random.default_rng(0).permutation(len(numbers)) % FOLDS)[by_row]

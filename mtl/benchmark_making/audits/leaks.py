@@ -11,16 +11,14 @@ Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pai
 Matches = list[tuple[Example, list[Example]]]  # a row, and the rows elsewhere that are the same
 
 
-def shared_within(parts: dict[str, Part]) -> list[Finding]:
+def shared_within(parts: dict[str, Part]) -> Iterator[Finding]:
     """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev; held-out rows count as dev."""
-    findings = list[Finding]()
     for split, source in (("dev", "train"), ("test", "train"), ("test", "dev")):
         if split in parts and source in parts:
-            findings += _shared_rows(parts[split], parts[source], source)
-    return findings
+            yield from _shared_rows(parts[split], parts[source], source)
 
 
-def shared_across(tasks: Sequence[dict[str, Part]]) -> list[Finding]:
+def shared_across(tasks: Sequence[dict[str, Part]]) -> Iterator[Finding]:
     """Rows of one task's dev and test whose texts all occur in another task's training rows. Rows that also occur in the task's own training rows are
     left to `shared_within`. Of several tasks with the same training texts, only the first is compared."""
     sources: dict[frozenset[Key], Part] = {}  # the training rows to compare with, by all of their keys
@@ -28,15 +26,13 @@ def shared_across(tasks: Sequence[dict[str, Part]]) -> list[Finding]:
         if "train" in parts:
             sources.setdefault(frozenset(parts["train"].rows_by_key), parts["train"])
     indexed = [(source, _by_texts(source) | _by_single_texts(source)) for source in sources.values()]
-    findings = list[Finding]()
     for parts in tasks:
         train = parts.get("train")
         known = {} if train is None else _by_texts(train)
         for part in (parts[split] for split in ("dev", "test") if split in parts):
             for source, index in indexed:
                 if source is not train:
-                    findings += _shared_texts(part, source, index, known)
-    return findings
+                    yield from _shared_texts(part, source, index, known)
 
 
 def _by_texts(part: Part) -> Index:

@@ -1,7 +1,7 @@
 """Near duplicates: rows whose texts are nearly the same, in one split or in two, by the character n-grams that they have in common."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -108,13 +108,12 @@ def _similar_texts(texts: Sequence[str]) -> list[dict[int, float]]:
     return [{number: -negative for negative, number in sorted(pairs)} for pairs in ranked]
 
 
-def near_findings(near: Sequence[Near]) -> list[Finding]:
+def near_findings(near: Sequence[Near]) -> Iterator[Finding]:
     """A finding for each pair of splits with near duplicates."""
     by_splits = defaultdict[tuple[str, str], list[Near]](list)
     for hit in near:
         if hit.repeats:
             by_splits[hit.part.split, hit.source.split].append(hit)
-    findings = []
     for (split, source), hits in by_splits.items():
         part = hits[0].part
         least = sorted(hits, key=lambda hit: hit.similarity)[:SHOWN]
@@ -128,8 +127,7 @@ def near_findings(near: Sequence[Near]) -> list[Finding]:
         what = f"{part.rows_text(len(hits), 'are', 'is')} nearly the same as {like}"
         what += f", {agreeing} of them with the same target" if known else ""
         what += f"; the least similar: {'; '.join(map(_pair_text, least))}"
-        findings.append(part.finding("near duplicates", len(hits), what, meaning))
-    return findings
+        yield part.finding("near duplicates", len(hits), what, meaning)
 
 
 def _pair_text(hit: Near) -> str:

@@ -15,12 +15,12 @@ from mtl.jobs.job import Job, load_job
 from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest
+from mtl.stats.comparison import COVERAGE
 from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score
 from mtl.tasks.task import Task
 
 FEW_TEXTS = 100  # distinct training texts
-LEVEL = 0.05  # of the intervals
 SEED = 1
 
 EVERYTHING, CONSTANT = "everything", "constant"
@@ -66,7 +66,7 @@ class PartScore:
     gain: tuple[float, float]  # the interval of the difference to the constant answer, on the same rows
 
 
-def part_scores(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
+def score_task(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
     """Train a floor on each part that the task's rows have, and score it. All are resampled together, so that differences are of the same rows."""
     predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
     for part in PARTS:
@@ -104,7 +104,7 @@ def _predictions(job: Job, part: str, task: Task, dataset: Dataset) -> np.ndarra
     shared = {"suite": job.config.suite, "max_length": job.config.max_length, "cache_dir": job.config.cache_dir}
     config = load_job({**shared, **PARTS[part]}).config
     if config.method == "svm" and len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
-        config.floor.min_count = 1  # as of topics: no word need stand in two of them
+        config.floor.min_count = 1  # few texts have few words in common, as a list of topics
     before = logger.level
     logger.setLevel(max(logger.getEffectiveLevel(), logging.WARNING))  # no remarks of each floor: an audit trains many
     try:
@@ -119,5 +119,5 @@ def _predictions(job: Job, part: str, task: Task, dataset: Dataset) -> np.ndarra
 
 def _interval(values: np.ndarray) -> tuple[float, float]:
     """The ends of the interval of resampled values, (resamples,)."""
-    low, high = np.quantile(values, [LEVEL / 2, 1 - LEVEL / 2])
+    low, high = np.percentile(values, [(100 - COVERAGE) / 2, (100 + COVERAGE) / 2])
     return float(low), float(high)

@@ -14,17 +14,15 @@ MOST_CANDIDATES = 2  # in a list for each of its rows; in longer ones, the answe
 ALONE_SHARE = 0.9  # of these rows must be the only one with their answer; by chance, 37 % (1 / e) to 61 % are
 
 
-def question_findings(parts: dict[str, Part]) -> list[Finding]:
+def question_findings(parts: dict[str, Part]) -> Iterator[Finding]:
     """The findings about questions that answer each other, in a task's files with targets (by split)."""
-    findings = list[Finding]()
     for part in parts.values():
         if any(row.target is None for row in part.rows):
             continue
         if part.task.candidates is not None:
-            findings += _shared_candidates(part)
+            yield from _shared_candidates(part)
         elif len(part.task.text) > 2 and target_kind(part.task).dtype is object:
-            findings += _answered_by_pairs(part)
-    return findings
+            yield from _answered_by_pairs(part)
 
 
 def _answered_by_pairs(part: Part) -> Iterator[Finding]:

@@ -31,10 +31,8 @@ class Word:
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> tuple[list[Word], int]:
-    """The words that tell a class by more than chance, the most certain first, and how many words were tested.
-    The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. Its
-    threshold is corrected for the number of words and classes (Bonferroni). A rare class has large z-scores by chance, so a word must pass the exact
-    binomial test at the same level, too. `words` gives the words of a text, by its index in `Split.texts`."""
+    """The words that tell a class by more than chance, the most certain first, and how many words were tested. `words` gives the words of a text, by
+    its index in `Split.texts`."""
     answers = list(task.labels or ())
     vectorizer = CountVectorizer(analyzer=lambda row: row, binary=True, min_df=FEWEST_WITH_WORD)
     try:
@@ -43,19 +41,27 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
         return [], 0
     indicators = (train.targets[:, None] == np.arange(len(answers))).astype(np.float64)  # (rows, classes)
     base = indicators.mean(axis=0)  # (classes,)
-    having = np.asarray(present.sum(axis=0)).ravel().astype(np.float64)  # rows, (words,)
+    having = np.asarray(present.sum(axis=0)).reshape(-1, 1).astype(np.float64)  # rows, (words, 1)
     counts = present.T @ indicators  # rows, (words, classes)
-    variances = np.maximum(having[:, None] * base * (1 - base), LEAST_VARIANCE)
-    z = (counts - having[:, None] * base) / np.sqrt(variances)
-    level = LEVEL / (2 * z.size)
-    certain = np.where((z > norm.isf(level)) & (binom.sf(counts - 1, having[:, None], base) < level), z, 0)
+    z = _certain_scores(counts, having, base)
     telling, names = [], vectorizer.get_feature_names_out()
-    for word, answer in enumerate(certain.argmax(axis=1).tolist()):
-        if certain[word, answer] > 0:
-            share = float(counts[word, answer] / having[word])
-            class_share, deviations = float(base[answer]), float(z[word, answer])
-            telling.append(Word(str(names[word]), answers[answer], int(having[word]), share, class_share, deviations))
+    for word, answer in enumerate(z.argmax(axis=1).tolist()):
+        if z[word, answer] > 0:
+            rows, deviations = int(having[word, 0]), float(z[word, answer])
+            share, class_share = float(counts[word, answer] / having[word, 0]), float(base[answer])
+            telling.append(Word(str(names[word]), answers[answer], rows, share, class_share, deviations))
     return sorted(telling, key=lambda word: (-word.z, word.word)), len(z)
+
+
+def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """The z-score of each word and class, (words, classes); 0 where the word does not tell the class by more than chance.
+    The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. Its
+    threshold is corrected for the number of words and classes (Bonferroni). A rare class has large z-scores by chance, so a word must pass the exact
+    binomial test at the same level, too."""
+    variances = np.maximum(having * base * (1 - base), LEAST_VARIANCE)
+    z = (counts - having * base) / np.sqrt(variances)
+    level = LEVEL / (2 * z.size)
+    return np.where((z > norm.isf(level)) & (binom.sf(counts - 1, having, base) < level), z, 0)
 
 
 def _words_by_row(train: Split, words: Callable[[int], list[str]]) -> list[set[str]]:

@@ -32,7 +32,7 @@ class Entities:
             spans = list(_spans(tags))
             types = list(dict.fromkeys(kind for kind, _, _ in spans))
             texts = list(dict.fromkeys(" ".join(tokens[start:stop]).casefold() for _, start, stop in spans))
-            rows.append(row.with_values(**{TYPES: types, ENTITIES: texts}))
+            rows.append(row.with_values({TYPES: types, ENTITIES: texts}))
         return table.with_rows(rows, TYPES, ENTITIES)
 
 
@@ -63,7 +63,7 @@ class OnlyItem:
             if len(types) > 1:
                 work.drop(row, f"{TYPES} has {len(types)} items: {', '.join(types)}")
             else:
-                rows.append(row.with_values(label=types[0] if types else self.none))
+                rows.append(row.with_values({"label": types[0] if types else self.none}))
         return table.with_rows(rows, "label")
 
 
@@ -82,7 +82,7 @@ class Map:
         for row in table.rows:
             old = row.cell(self.column)
             if old in self.values or self.others == "keep":
-                rows.append(row.with_values(**{into: self.values.get(old, old)}))
+                rows.append(row.with_values({into: self.values.get(old, old)}))
             elif self.others == "drop":
                 work.drop(row, f"{self.column} is {old!r}")
             else:
@@ -100,7 +100,7 @@ class Set:
     values: dict[str, str] = field(default_factory=dict)  # by column, the value that all rows get
 
     def run(self, work: Work, table: Table) -> Table:
-        return table.with_rows((row.with_values(**self.values) for row in table.rows), *self.values)
+        return table.with_rows((row.with_values(self.values) for row in table.rows), *self.values)
 
 
 @dataclass
@@ -125,5 +125,5 @@ class Number:
                     outside = f"{value:g} in column {column!r} is outside the range"
                     raise row.error(f"{outside} of step {work.number}, number")
             total = sum((Fraction(repr(numbers[column])) for column in self.columns), Fraction(0))
-            rows.append(row.with_values(**{self.into: float(round(total / len(self.columns), self.decimals))}))
+            rows.append(row.with_values({self.into: float(round(total / len(self.columns), self.decimals))}))
         return table.with_rows(rows, self.into)

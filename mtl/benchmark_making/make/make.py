@@ -13,8 +13,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.version import VERSION
 from mtl.base.wording import counted
-from mtl.benchmark_making.make.recipe import StepUse, TaskRecipe, load_recipe
-from mtl.benchmark_making.make.sources import Sources
+from mtl.benchmark_making.make.recipe import Sources, StepUse, TaskRecipe, load_recipe
 from mtl.benchmark_making.make.table import Dropped, Origin, SourceRow, Table, Work
 from mtl.benchmark_making.make.task_files import PROVENANCE, WrittenTasks, write_tasks
 from mtl.data.columns import LIST
@@ -51,9 +50,8 @@ class StepRecord:
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> str:
     """Make the tasks of a recipe, and return what was done and can be done next, for people. The same recipe and sources give the same bytes.
-    `name` is the path of a recipe, or the name of a shipped one. `out` is a new folder, which appears when all of its files are complete. `data_dir`
-    has the sources; by default it is the recipe's folder, or for a recipe of embedded corpora data/NAME, where they are written. Raises InputError
-    for a recipe, a source or a row that is not as it should be."""
+    `name` is the path of a recipe, or the name of a shipped one. `out` is a new folder, which appears when all of its files are complete.
+    `data_dir` has the sources; `_default_sources` says which it is by default. Raises InputError for a bad recipe, source or row."""
     recipe = load_recipe(find_yaml("recipe", name, shipped("configs") / "recipe"))
     check_new_folder(out)
     source_dir = _default_sources(recipe) if data_dir is None else data_dir
@@ -72,12 +70,11 @@ def make(name: str, out: Path, data_dir: Path | None = None) -> str:
     for id, task in tasks.suite.tasks.items():
         lines.append(f"{id}: {', '.join(f'{rows} rows {split}' for split, rows in task.rows.items())}")
     suite = out / "suite.yaml"
-    lines.append(f"{suite}; check the data: mtl audit suite={suite}, and with --artefacts")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"{suite}; check the data: mtl audit suite={suite}, and with --artefacts"])
 
 
 def _default_sources(recipe: TaskRecipe) -> Path:
-    """The folder of the sources if none is named: the recipe's, or the one that the embedded corpora are written to here."""
+    """The folder of the sources if none is named: the recipe's, or data/NAME for embedded corpora, which are written here."""
     sample = recipe.keys.sample
     if sample is None:
         return recipe.path.parent
@@ -103,9 +100,9 @@ def _run_steps(recipe: TaskRecipe, sources: Sources) -> tuple[dict[str, Table], 
             raise work.error(f"no row is left of {before}; give other options, or check the step before")
         tables[use.into] = Table(use.into, table.columns, table.rows)
         # Rows that a step does not choose for a new table are dropped only if nothing reads the table that it took later.
-        read_later = {name for later in recipe.uses[number:] for name in later.tables}
-        read_later |= {files.table for files in recipe.written.values()}
-        table_stays = len(use.tables) == 1 and use.into not in use.tables and use.tables[0] in read_later
+        table_stays = (
+            len(use.tables) == 1 and use.into not in use.tables and recipe.is_read(use.tables[0], after=number)
+        )
         records.append(StepRecord(use, rows_in, len(table.rows), [] if table_stays else work.dropped, work.facts))
     return tables, records
 

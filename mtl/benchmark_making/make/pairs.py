@@ -3,7 +3,7 @@
 import operator
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Annotated, Literal
 
@@ -58,7 +58,7 @@ class PairRows:
         grouped = zip(same, tables, self.groups, strict=True)
         groups = _numbered(list(zip(values, table.texts(group), strict=True)) for values, table, group in grouped)
         pairs = self._search(work, tables, _numbered(same), groups)
-        work.added = work.added_with(len(pairs.lefts), first.width + second.width + 1)
+        work.add(len(pairs.lefts), first.width + second.width + 1)
         rows = []
         for left, right, similarity in zip(*map(np.ndarray.tolist, pairs), strict=True):
             one, two = first.rows[left], second.rows[right]
@@ -72,28 +72,31 @@ class PairRows:
         return Table(first.name, names, rows)
 
     def _search(self, work: Work, tables: tuple[Table, Table], same: Numbers, groups: Numbers) -> Pairs:
-        """The pairs, by the numbers of their rows. `same` and `groups` have the numbers of the values of `same` and of the groups in the rows of each
-        table, int64 (rows,); a group is of rows with one value of `same`. Raises InputError for too many."""
+        """The pairs, by the numbers of their rows. Raises InputError for too many.
+        `same` and `groups` have the numbers of the values of `same` and of the groups in the rows of each table, int64 (rows,). A group is of rows
+        with one value of `same`."""
         lefts, rights = (table.texts(column) for table, column in zip(tables, self.texts, strict=True))
         is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
         title, width = f"step {work.number}, pairs", tables[0].width + tables[1].width + 1
 
-        def check(count: int) -> None:
-            work.added_with(count // 2 if is_one_side else count, width, "most")
+        def check(count: int) -> None:  # on a copy, as pairs are added when all are found
+            replace(work).add(count // 2 if is_one_side else count, width, "most")
 
         if self.scope == "across":  # texts without a common unit are no pair
             keys, apart, low = same, groups, max(self.at_least, np.nextafter(0, 1))
+        elif is_one_side:  # a row is no pair with itself
+            keys, apart, low = groups, [np.arange(len(lefts))] * 2, self.at_least
         else:
-            keys, low = groups, self.at_least
-            apart = [np.zeros(len(lefts)), np.ones(len(rights))]
-            if is_one_side:  # a row is no pair with itself
-                apart = [np.arange(len(lefts)), np.arange(len(rights))]
+            keys, apart, low = groups, [np.zeros(len(lefts)), np.ones(len(rights))], self.at_least
         comparison = TextComparison(lefts, rights, title)
         pairs = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check, title)
-        if is_one_side:  # a pair may stand there twice, the second time the other way round
-            _, first = np.unique(np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0), axis=1, return_index=True)
-            pairs = Pairs(*(column[np.sort(first)] for column in pairs))
-        return pairs
+        return _in_one_order(pairs) if is_one_side else pairs
+
+
+def _in_one_order(pairs: Pairs) -> Pairs:
+    """The pairs of one side with itself, of which each may stand there twice, the second time the other way round. Only the first one is kept."""
+    _, first = np.unique(np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0), axis=1, return_index=True)
+    return Pairs(*(column[np.sort(first)] for column in pairs))
 
 
 def _numbered(sides: Iterable[Sequence[Hashable]]) -> list[np.ndarray]:
@@ -125,7 +128,7 @@ class Similarity:
         work.check_columns(table, "columns", *self.columns, lists=False)
         lefts, rights = (table.texts(column) for column in self.columns)
         values = TextComparison(lefts, rights, f"step {work.number}, similarity").in_turn().tolist()
-        rows = [row.with_values(**{SIMILARITY: value}) for row, value in zip(table.rows, values, strict=True)]
+        rows = [row.with_values({SIMILARITY: value}) for row, value in zip(table.rows, values, strict=True)]
         return table.with_rows(rows, SIMILARITY)
 
 
@@ -147,7 +150,7 @@ class Cut:
         rows = []
         for row, text, model in zip(table.rows, texts, models, strict=True):
             run = self._best_run(sentences(text), set(units(model)), units)
-            rows.append(row.with_values(**{self.column: " ".join(run)}))
+            rows.append(row.with_values({self.column: " ".join(run)}))
         return table.with_rows(rows)
 
     def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> Sequence[str]:

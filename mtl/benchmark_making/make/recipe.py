@@ -1,18 +1,21 @@
-"""Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read."""
+"""Recipes: how tasks are made from raw data, read from a YAML file and checked before any data is read. Their sources become tables."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from mtl.base.errors import InputError
+from mtl.base.files import sha256
 from mtl.base.names import advice
 from mtl.base.typed import typed
+from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.make import columns, pairs, rows, splitting
-from mtl.benchmark_making.make.sources import RecipeSource
+from mtl.benchmark_making.make.table import TOKENS, Origin, SourceRow, Table, Values
+from mtl.data.records import column_names, read_records
 from mtl.tasks.suite import Suite, suite_from
-from mtl.tasks.task import SPLITS
+from mtl.tasks.task import PART, SPLITS, Layout, Reading
 
 STEPS: dict[str, type[Any]] = {  # by name, in the order of docs/how-to/making-tasks.md
     "keep": rows.Keep,
@@ -34,6 +37,48 @@ STEPS: dict[str, type[Any]] = {  # by name, in the order of docs/how-to/making-t
 }
 
 TABLES = {"stack": None, "pairs": 2}  # how many a step takes, where it does not take one; None: two or more
+TEXT = "text"  # the column of a sentence's text, in a file of tokens
+
+
+class SourceTable(NamedTuple):
+    """A source that was read."""
+
+    file: str  # as the recipe names it
+    table: Table
+    sha256: str  # of the file
+
+
+Sources = Mapping[str, SourceTable]  # by table
+
+
+@dataclass
+class RecipeSource:
+    """A data file that a recipe reads."""
+
+    file: str  # its path below the data folder
+    header: list[str] | None = None  # the columns of a file without a header line, or of a file of tokens
+    reading: Reading | None = None  # how the file is read, where its name does not say so, as in a suite file
+
+    def check(self) -> None:
+        """Raise InputError for a path outside the data folder."""
+        if not is_inside(self.file):
+            raise InputError("must be a path below the data folder, without '..'", key="file", value=self.file)
+        if self.reading is not None and (problem := self.reading.problem):
+            raise InputError(problem, key="reading")
+
+    def read(self, name: str, data_dir: Path) -> SourceTable:
+        """The rows of the source with all of its columns, those of lists included, as a table with this name. A row may lack values. A sentence whose
+        text no comment says has its tokens with spaces between them. Raises InputError as `read_records` does, and for a link out of the folder."""
+        file, _, part = self.file.partition(PART)
+        path, layout = inside(data_dir, file), Layout(self.header, self.reading or Reading(), part or None)
+        names = column_names(path, layout)
+        table = Table(name, list(dict.fromkeys([*([TEXT] if TOKENS in names else []), *names])), [])
+        for record in read_records(path, [], names, layout):
+            values: Values = dict(zip(names, record.values, strict=True))
+            if isinstance(tokens := values.get(TOKENS), list) and values.get(TEXT) is None:
+                values = {**values, TEXT: " ".join(tokens)}
+            table.rows.append(SourceRow(values, (Origin(self.file, record.line),)))
+        return SourceTable(self.file, table, sha256(path))
 
 
 @dataclass
@@ -80,15 +125,20 @@ class TaskRecipe:
     uses: list[StepUse]
     written: dict[str, TaskFiles]  # by task
 
-    def suite(self, rows: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
-        """The content of the suite file, and its suite. `rows`: by task and split, their number. Raises InputError, with the recipe's path."""
+    def suite(self, counts: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, Any], Suite]:
+        """The content of the suite file, and its suite. `counts`: by task and split, of rows. Raises InputError, with the recipe's path."""
         tasks = {}
         for id, declared in self.keys.tasks.items():
-            names = {name: f"{name}.{self.written[id].format}" if name in rows[id] else None for name in SPLITS}
-            tasks[id] = {"folder": id, **declared, "files": names, "rows": dict(rows[id])}
+            names = {name: f"{name}.{self.written[id].format}" if name in counts[id] else None for name in SPLITS}
+            tasks[id] = {"folder": id, **declared, "files": names, "rows": dict(counts[id])}
         head = {"name": self.keys.name, "title": self.keys.title or self.keys.name, "language": self.keys.language}
         content = {**head, "data": "data", "tasks": tasks}
         return content, suite_from(content, self.path)
+
+    def is_read(self, table: str, after: int) -> bool:
+        """Whether a step after this number of steps, or a task, reads the table of this name."""
+        is_in_task = any(files.table == table for files in self.written.values())
+        return is_in_task or any(table in use.tables for use in self.uses[after:])
 
 
 def load_recipe(path: Path) -> TaskRecipe:
@@ -127,17 +177,18 @@ def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | 
     if name not in STEPS:
         raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")
     section, count = f"steps.{number}.{name}.", TABLES.get(name, 1)
+    option = "table" if count == 1 else "tables"
     if count == 1:
-        named = [keys.pop("table", last)]
+        named = [keys.pop(option, last)]
         if named == [None]:
-            raise InputError("there are several sources: name the table", key=f"{section}table")
+            raise InputError("there are several sources: name the table", key=f"{section}{option}")
     else:
-        named = keys.pop("tables", None)
+        named = keys.pop(option, None)
         if not isinstance(named, list) or len(named) < 2 or (count is not None and len(named) != count):
-            raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}tables")
+            raise InputError(f"must be a list of {'two' if count else 'at least two'} tables", key=f"{section}{option}")
     tables = list(map(str, named))
     if unknown := [table for table in tables if table not in known]:
-        raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}table")
+        raise InputError(f"no table {unknown[0]!r} yet; there are {', '.join(known)}", key=f"{section}{option}")
     into = str(keys.pop("into_table", tables[0] if len(tables) == 1 else ""))
     if not into:
         raise InputError("several tables become one: name it", key=f"{section}into_table")

@@ -128,7 +128,7 @@ class Explode:
         columns = [name for name in table.columns if not name.endswith(LIST)]
         count = sum(len(row.items(self.column)) for row in table.rows)
         origins = max((len(row.origins) for row in table.rows), default=0)
-        work.added = work.added_with(count, len(columns) + 1 + origins, "column", table.width * len(table.rows))
+        work.add(count, len(columns) + 1 + origins, "column", table.width * len(table.rows))
         rows = []
         for row in table.rows:
             items = row.items(self.column)
@@ -146,7 +146,7 @@ class Stack:
     def run(self, work: Work, *tables: Table) -> Table:
         columns = dict.fromkeys(column for table in tables for column in table.columns)
         counts, width = [len(table.rows) for table in tables], max(table.width for table in tables)
-        work.added = work.added_with(sum(counts), width, before=max(counts) * width)
+        work.add(sum(counts), width, before=max(counts) * width)
         return Table(tables[0].name, list(columns), [row for table in tables for row in table.rows])
 
 

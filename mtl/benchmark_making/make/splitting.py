@@ -55,7 +55,7 @@ class SplitRows:
         work.facts |= {"groups": len(groups), "largest_group": largest}
         _warn_of_sizes(work)
         reasons = ["beyond the rows asked for" if name == REST else None for name in splits]
-        divided = [row.with_values(**{SPLIT: name}) for row, name in zip(table.rows, splits, strict=True)]
+        divided = [row.with_values({SPLIT: name}) for row, name in zip(table.rows, splits, strict=True)]
         return table.with_rows(work.chosen(divided, reasons), SPLIT)
 
     def _asked(self, work: Work, total: int) -> dict[str, int]:
@@ -73,11 +73,10 @@ def _warn_of_sizes(work: Work) -> None:
     facts = work.facts
     for name, rows in facts["asked"].items():
         if abs(facts["reached"][name] - rows) > MOST_OFF * rows:
-            logger.warning(
-                "step %d, split: %s has %d rows where %d were asked for: the largest of %d groups has %d rows; name fewer keys, or"
-                " divide texts before they are paired (pairs with same: split)",
-                *(work.number, name, facts["reached"][name], rows, facts["groups"], facts["largest_group"]),
-            )
+            reached = f"{name} has {facts['reached'][name]} rows where {rows} were asked for"
+            largest = f"the largest of {facts['groups']} groups has {facts['largest_group']} rows"
+            remedy = "name fewer keys, or divide texts before they are paired (pairs with same: split)"
+            logger.warning("step %d, split: %s: %s; %s", work.number, reached, largest, remedy)
 
 
 def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:

@@ -1,7 +1,7 @@
 """Tables of rows that know where they come from, and what steps have in common: their work beside the table, and ranges as options."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -41,8 +41,8 @@ class SourceRow:
         """The places that the row comes from, as in `a.tsv:3 and b.tsv:5`."""
         return " and ".join(map(str, self.origins))
 
-    def with_values(self, **values: Value | None) -> "SourceRow":
-        """The same row with these values, new or in place of others."""
+    def with_values(self, values: Mapping[str, Value | None]) -> "SourceRow":
+        """The same row with these values, by column, new or in place of others."""
         return replace(self, values={**self.values, **values})
 
     def cell(self, column: str) -> str:
@@ -119,13 +119,12 @@ class Work:
         """Note that this step drops a row."""
         self.dropped.append(Dropped(row, reason))
 
-    def added_with(self, rows: int, values: int, option: str | None = None, before: int = 0) -> int:
-        """What `added` becomes if the step makes so many rows, each of so many values, of `before` values. Raises InputError for too many."""
-        added = self.added + max(0, rows * values - before)
-        if added > MOST_VALUES:
+    def add(self, rows: int, values: int, option: str | None = None, before: int = 0) -> None:
+        """Count what the step adds: so many rows, each of so many values, in place of `before` values. Raises InputError for too many."""
+        self.added += max(0, rows * values - before)
+        if self.added > MOST_VALUES:
             most = f"all steps may add {MOST_VALUES:,} values to those of the sources: ask for fewer rows or columns"
             raise self.error(f"makes {rows:,} rows of {values:,} values; {most}", option)
-        return added
 
     def chosen(self, rows: Sequence[SourceRow], reasons: Iterable[str | None]) -> list[SourceRow]:
         """The rows without a reason to drop them; the others are noted as dropped."""

@@ -41,9 +41,9 @@ class Nodes:
 
     def check_needs(self, unit: Unit) -> None:
         """Raise InputError if no node has what the unit needs."""
-        sizes = wanted(self.ray, unit.needs)
-        if any(all(node["Resources"].get(name, 0) >= size for name, size in sizes.items()) for node in self.alive):
+        if self.room(unit.needs):
             return
+        sizes = wanted(self.ray, unit.needs)
         asked = [f"{size:g} {name}" for name, size in sizes.items() if size and name != "memory"]
         asked += [f"{format_bytes(unit.needs.memory)} of memory"] if unit.needs.memory else []
         problem = f"no node of the cluster has what it asks for ({', '.join(asked)})"

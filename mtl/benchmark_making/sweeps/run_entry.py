@@ -55,11 +55,9 @@ class RunEntry:
         for task in run_on_all.run_tasks:
             answered[task.answered_by or task.id].append(task.id)
         naming = [*(key for key in self.naming if key != "tasks"), "tasks"]
-        runs = []
-        for id, tasks in answered.items():
-            label = None if self.label is None else f"{self.label}-{id}"
-            runs.append(RunEntry(label, naming, {**settings, "tasks": tasks}).run(within))
-        return runs
+        labels = {id: None if self.label is None else f"{self.label}-{id}" for id in answered}
+        entries = [RunEntry(labels[id], naming, {**settings, "tasks": tasks}) for id, tasks in answered.items()]
+        return [entry.run(within) for entry in entries]
 
     def _name(self, job: Job) -> str:
         """The name of a run without a label: the method's folder, and the settings of this run that change it, whatever the other runs are."""

@@ -134,10 +134,5 @@ class Selected(Method):
         if chosen_on_scored:
             problem = "the dev examples that score these tasks chose their settings too, so the scores are too high"
             notes.append(f"¶ {problem}: {', '.join(chosen_on_scored)}.")
-        chosen = ", ".join(filter(None, ["settings", chosen_on_dev]))
-        return {
-            "title": f"{title}, tuned",
-            "chosen_on_dev": chosen,
-            "chosen_on_scored": chosen_on_scored,
-            "notes": notes,
-        }
+        chosen = {"title": f"{title}, tuned", "chosen_on_dev": ", ".join(filter(None, ["settings", chosen_on_dev]))}
+        return {**chosen, "chosen_on_scored": chosen_on_scored, "notes": notes}

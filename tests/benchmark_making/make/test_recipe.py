@@ -8,8 +8,7 @@ import pytest
 from input_errors import ANY, raises_input_error
 from make_parts import SPLIT, TASK, column, recipe_of, write_recipe
 
-from mtl.benchmark_making.make.recipe import load_recipe
-from mtl.benchmark_making.make.sources import RecipeSource
+from mtl.benchmark_making.make.recipe import RecipeSource, load_recipe
 from mtl.benchmark_making.make.table import Origin, Table
 from mtl.tasks.task import Reading
 
@@ -69,6 +68,7 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"steps": [{"step": "split", "shares": {}}]}, "steps.1.split.shares"),
         ({"steps": [{"step": "split", "shares": {"train": float("nan")}}]}, "steps.1.split.shares.train"),
         (step("keep", column="label", words=[1, {}]), "steps.1.keep.words.1"),
+        (step("stack", tables=["corpus", "none"], into_table="x"), "steps.1.stack.tables"),
     ],
 )  # fmt: skip
 def test_a_bad_recipe_is_an_error_at_its_key(keys: dict[str, Any], key: str, tmp_path: Path) -> None:

@@ -104,7 +104,8 @@ def test_map_set_and_number_make_columns() -> None:
     assert column(kept, "label") == ["time", "time", "per"]
     dropped, work = work_of("map", table, column="label", values={"per": "1"}, others="drop", into="target")
     assert column(dropped, "target") == ["1"] and len(work.dropped) == 2
-    assert column(do("set", table_of(a=["1", "2"]), values={"split": "dev"}), "split") == ["dev", "dev"]
+    for name in ("split", "self"):
+        assert column(do("set", table_of(a=["1", "2"]), values={name: "dev"}), name) == ["dev", "dev"]
     # A number is an exact mean.
     table = table_of(a=["1", "0.1", "2"], b=["2", "0.2", "3"], c=["2", "0.3", "2.5"])
     assert column(do("number", table, columns=["a", "b", "c"], into="mean", decimals=2), "mean") == [1.67, 0.2, 2.5]
