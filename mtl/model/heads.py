@@ -68,12 +68,8 @@ class Head(nn.Module):
         return layer
 
     def forward(self, vectors: Tensor, overlap: Tensor | None = None, marked: Sequence[Tensor] = ()) -> Tensor:
-        """The outputs (inputs, outputs).
-
-        Args:
-            vectors: (sides * inputs, dim), of pairs those of all first sentences first.
-            overlap: (inputs, features).
-            marked: the vectors of each marked span, (inputs, dim)."""
+        """The outputs (inputs, outputs) for vectors (sides * inputs, dim), of pairs all first sentences first. The overlap is (inputs, features),
+        and `marked` has vectors (inputs, dim) for each span."""
         first, *middle, last = self.layers
         hidden = first(torch.cat([*with_comparisons(self._by_side(vectors)), *with_comparisons(marked)], dim=1))
         if self.overlap is not None:
@@ -93,13 +89,8 @@ class Head(nn.Module):
         spans: Tensor | None = None,
         units: Tensor | None = None,
     ) -> Tensor:
-        """The outputs (inputs, outputs), or with units (units, outputs).
-
-        Args:
-            states, lengths: encoder outputs (sides * inputs, time, dim), and their lengths in steps (sides * inputs,).
-            overlap: (inputs, features).
-            spans: start and stop of each marked span in steps, (inputs, spans, 2).
-            units: as in `unit_vectors`."""
+        """The outputs (inputs, outputs), or (units, outputs), for encoder outputs (sides * inputs, time, dim) with these lengths (sides * inputs,).
+        The overlap is (inputs, features). `spans` are start and stop in steps, (inputs, spans, 2); `units` are as in `unit_vectors`."""
         if self.by_unit:
             assert units is not None
             vectors, rows = unit_vectors(states, lengths, units)
@@ -220,12 +211,8 @@ def with_comparisons(vectors: Sequence[Tensor]) -> list[Tensor]:
 
 def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
     """The vectors that a head reads for the units of all rows, (sides * units, dim), and the row of each unit, int64 (units,).
-
-    Of a pair, a unit also has the vector of the row's whole first text. These vectors come first.
-
-    Args:
-        states, lengths: as in `Head.read`.
-        units: the step of each unit in the row's last text, int64 (inputs, longest). WHOLE: all its steps; PAST: after the row's last unit."""
+    Of a pair, a unit has the vector of the row's whole first text, too. These vectors come first. `states` and `lengths` are as in `Head.read`.
+    `units` has the step of each unit in the row's last text, int64 (inputs, longest). WHOLE means all its steps, PAST that there is no unit."""
     rows, numbers = (units != PAST).nonzero(as_tuple=True)
     steps = units[rows, numbers]
     *first_texts, last_text = max_pool(states, lengths).chunk(len(states) // len(units))

@@ -17,7 +17,7 @@ from mtl.tasks.task import Task
 
 AnyHead = Head | CosineHead | TokenHead
 
-ON_CPU = ("rows", "lengths", "sizes")  # tensors of a batch that packing and splitting read
+MOVED = ("targets", "tokens", "vectors", "overlap", "base", "spans", "units", "firsts")  # to a device, with a batch
 # The tensors of a batch that `Batch.parts` cuts, by what they have one element for: a row, an input, or one of the texts of an input.
 BY_ROW = ("rows", "targets", "sizes")
 BY_INPUT = ("overlap", "base", "spans", "units")
@@ -48,15 +48,12 @@ class Batch:
         return self.sizes if self.units is None else (self.units != PAST).sum(dim=1).cpu()
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
-        """The same batch on a device, but for the tensors that ON_CPU names."""
-        return self._moved(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+        """The same batch on a device. What packing and splitting read stays on the CPU: `rows`, `lengths` and `sizes`."""
+        return replace(self, **self._changed(MOVED, lambda tensor: tensor.to(device, non_blocking=non_blocking)))
 
     def pin_memory(self) -> "Batch":
         """The same batch in page-locked memory, for copies to a GPU that do not block."""
-        return self._moved(Tensor.pin_memory)
-
-    def _moved(self, move: Callable[[Tensor], Tensor]) -> "Batch":
-        return replace(self, **self._changed(vars(self).keys() - {"task", *ON_CPU}, move))
+        return replace(self, **self._changed(MOVED, Tensor.pin_memory))
 
     def _changed(self, names: Iterable[str], change: Callable[[Tensor], Tensor]) -> dict[str, Any]:
         """Those of the tensors with these names that are set, changed, by name."""

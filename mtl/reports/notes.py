@@ -1,6 +1,6 @@
 """The notes on a leaderboard's scores, marks, tests and runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from mtl.base.wording import listed
 from mtl.reports.board import PairTests
@@ -55,7 +55,7 @@ def _score_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
 def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """The notes on the marks *, † and ¶, with the tasks that they are about."""
     partial = _names_by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
-    notes = [f"* AVG is partial, without {ids}: {listed(names, MOST_NAMED)}." for ids, names in partial.items()]
+    notes = [f"* AVG is partial, without {ids}: {names}." for ids, names in partial.items()]
     in_order = list(suite.tasks).index
     if reduced := sorted({id for row in rows for id in row.reduced}, key=in_order):
         notes.append(
@@ -71,11 +71,8 @@ def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> list[str]:
 def apart_notes(rows: Sequence[Row]) -> list[str]:
     """The notes that name the runs which are scored on other examples than the other runs."""
     apart = _names_by_text((row.name, ", ".join(row.apart)) for row in rows)
-    return [
-        f"§ {listed(names, MOST_NAMED)}: scored on other examples of {ids} than the other runs, so not comparable with them (no test against them, "
-        "no rank)."
-        for ids, names in apart.items()
-    ]
+    problem = "than the other runs, so not comparable with them (no test against them, no rank)"
+    return [f"§ {names}: scored on other examples of {ids} {problem}." for ids, names in apart.items()]
 
 
 def tests_notes(rows: Sequence[Row], tests: PairTests) -> list[str]:
@@ -129,7 +126,7 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         counts = ", ".join(dict.fromkeys(held_out))
         notes.append(f"Where a task has no dev file, dev is examples held out of the training file: {counts}.")
     unanswered = _names_by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
-    lacking = [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()]
+    lacking = [f"{names}: {ids}" for ids, names in unanswered.items()]
     below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
     constant = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
     for title, parts in (
@@ -149,7 +146,7 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
 def _recorded_notes(summaries: Iterable[tuple[str, Summary]]) -> list[str]:
     """The notes in the summaries of runs, which have these names, at most MOST_NAMED of them."""
     recorded = _names_by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
-    notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in recorded.items()]
+    notes = [f"{names}: {note}" for note, names in recorded.items()]
     if rest := len(notes[MOST_NAMED:]):
         notes[MOST_NAMED:] = [f"There are {rest:,} more notes of single runs, in the runs' summary.json."]
     return notes
@@ -172,10 +169,10 @@ def _other_data(suite: Suite, rows: Sequence[Row]) -> str:
     return files + sampled
 
 
-def _names_by_text(texts: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:
-    """From names, each with a text: the names that have the same text, by text. Empty texts are left out."""
+def _names_by_text(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """From names, each with a text: the names that have the same text, as a list in words, by text. Empty texts are left out."""
     names: dict[str, list[str]] = {}
     for name, text in texts:
         if text:
             names.setdefault(text, []).append(name)
-    return names
+    return {text: listed(same, MOST_NAMED) for text, same in names.items()}

@@ -78,7 +78,9 @@ def _first_candidates(split: Split, rows: np.ndarray, inputs: np.ndarray) -> Ten
 
 
 class Schedule:
-    """The task and the rows of each training step. A step draws one task, and takes its next batch. Rows are shuffled again after each pass."""
+    """The task and the rows of each training step. A step draws one task, and takes its next batch. Rows are shuffled again after each pass.
+    A task is drawn in proportion to its number of training rows to the power of `sampling` (1: jiant's; 0: all tasks equally often). By task id,
+    `lengths` has the length of each training row in tokens, int64 (rows,); `batch_sizes` is in rows; `pool` is as in `pooled_batches`."""
 
     def __init__(
         self,
@@ -89,12 +91,6 @@ class Schedule:
         sampling: float = 1.0,
         pool: int = POOL,
     ) -> None:
-        """
-        Args:
-            lengths: by task id, the length of each training row in tokens, int64 (rows,).
-            batch_sizes: by task id, in rows.
-            sampling: a task is drawn in proportion to its number of training rows to this power. 1: jiant's; 0: all equally often.
-            pool: as in `pooled_batches`."""
         self.lengths, self.batch_sizes, self.seed, self.pool = lengths, batch_sizes, seed, pool
         self.tasks = list(lengths)
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
