@@ -14,9 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_json, write_text
 from mtl.base.interface import checked
 from mtl.base.settings.schema import Config
-from mtl.runs.finished import FinishedRun
 from mtl.runs.table import render
-from mtl.tasks.suite import load_suite
 
 if TYPE_CHECKING:
     from mtl.api.keys import Settings as Keys
@@ -76,16 +74,13 @@ def run_job(job: "Job", command: str) -> Run:
 
     train_logistic(job, partial(run_baseline, command=command))
     folder, was_finished = job.folder, job.is_finished
-    # Also a last seed that is left: with all threads, its scores would have other last digits.
+    # With `runs_apart` also for a single seed that is left: in this process, with all threads, its scores would have other last digits.
     if job.config.runs_apart:
         from mtl.jobs.together import run_together
 
         run_together([job], command)
     else:
-        summary = run_baseline(job, command)
-        if not was_finished:
-            # The suite as it is declared: that of a job has chosen the splits that are there.
-            return Run(FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
+        run_baseline(job, command)
     finished_run = open(folder.path)
     summary = finished_run.summary
     if was_finished and summary["config"].get("statistic", "median") != job.config.statistic:

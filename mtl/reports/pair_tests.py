@@ -26,7 +26,6 @@ Value = TypeVar("Value")
 
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
     """The tests between the runs among these rows, with Holm's correction for all of them together.
-
     With the names of `references`, every run is tested against these; without, every two runs are tested, but of more than MOST_FOR_PAIRS runs each
     one only against the one with the best average of each split."""
     runs = [number for number, row in enumerate(rows) if row.samples]

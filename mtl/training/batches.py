@@ -167,11 +167,9 @@ def pass_batches(split: Split, batch_size: int) -> int:
     return math.ceil(len(split) / batch_rows(split, batch_size))
 
 
-def predict_rows(
-    network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device
-) -> np.ndarray:
+def predict_rows(network: TaskNetwork, data: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
     """The codes that a network without dropout predicts, float64 (rows,) or (rows, codes). `order` has every row of one task once, batch by batch."""
-    computed = _batch_outputs(network, batches, order, device)
+    computed = _batch_outputs(network, data, order, device)
     return codes_in_order([(batch.rows, network.predict(batch, outputs)) for batch, outputs in computed])
 
 
@@ -187,10 +185,10 @@ def codes_in_order(parts: Sequence[tuple[Tensor, Tensor]]) -> np.ndarray:
     return in_order
 
 
-def row_outputs(network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
+def row_outputs(network: TaskNetwork, data: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
     """The outputs of a network without dropout, float32 (inputs, outputs), for a task without units. The arguments are as in `predict_rows`."""
     by_row: dict[int, Tensor] = {}
-    for batch, outputs in _batch_outputs(network, batches, order, device):
+    for batch, outputs in _batch_outputs(network, data, order, device):
         sizes = [1] * len(batch.rows) if batch.sizes is None else batch.sizes.tolist()
         by_row.update(zip(batch.rows.tolist(), outputs.float().cpu().split(sizes), strict=True))
     return torch.cat([by_row[row] for row in sorted(by_row)]).numpy()
@@ -198,10 +196,10 @@ def row_outputs(network: TaskNetwork, batches: BatchDataset, order: list[TaskRow
 
 @torch.no_grad()
 def _batch_outputs(
-    network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device
+    network: TaskNetwork, data: BatchDataset, order: list[TaskRows], device: torch.device
 ) -> Iterator[tuple[Batch, Tensor]]:
     """Yield each batch with the network's outputs."""
     network.eval()
     for task_rows in progress(order, "predicting", "batches"):
-        batch = batches[task_rows].to(device)
+        batch = data[task_rows].to(device)
         yield batch, network(batch)
