@@ -14,7 +14,9 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_json, write_text
 from mtl.base.interface import checked
 from mtl.base.settings.schema import Config
+from mtl.runs.finished import FinishedRun
 from mtl.runs.table import render
+from mtl.tasks.suite import load_suite
 
 if TYPE_CHECKING:
     from mtl.api.keys import Settings as Keys
@@ -80,7 +82,10 @@ def run_job(job: "Job", command: str) -> Run:
 
         run_together([job], command)
     else:
-        run_baseline(job, command)
+        summary = run_baseline(job, command)
+        if not was_finished:
+            # The suite as it is declared: that of a job has chosen the splits that are there.
+            return Run(FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
     finished_run = open(folder.path)
     summary = finished_run.summary
     if was_finished and summary["config"].get("statistic", "median") != job.config.statistic:

@@ -169,7 +169,6 @@ class AttentionHead(TokenHead):
 class CosineHead(nn.Module):
     """For a pair whose target is a number: scale * cosine + shift, with the cosine of the two texts' vectors, as in Sentence-BERT (Reimers and
     Gurevych 2019, section 3).
-
     Scale and shift start at 1 and 0: a cosine of 0 to 1 stands for the target's range (`NumberHead.loss`). Vectors that are maxima over time point in
     similar directions, so they are centred first: in training by their mean over the batch, else by the moving average of these means."""
 

@@ -69,7 +69,7 @@ def by_suite(runs: Sequence[FinishedRun]) -> list[list[FinishedRun]]:
 
 def _column(task: Task, suite: Suite) -> Column:
     metric, averaged = metric_named(task.metric).title, task.id in suite.averaged
-    group = next((group[0] for group in suite.average_groups if task.id in group), "")
+    group = next((ids[0] for ids in suite.average_groups if task.id in ids), "")
     return Column(task.title, metric, task.metric, task.id, averaged, group, task.labels, task.range)
 
 

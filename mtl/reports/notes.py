@@ -122,8 +122,7 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
     notes = _recorded_notes(summaries)
     held_out = [f"{count} of {id}" for _, summary in summaries for id, count in summary["held_out"].items()]
-    if held_out:
-        counts = ", ".join(dict.fromkeys(held_out))
+    if counts := ", ".join(dict.fromkeys(held_out)):
         notes.append(f"Where a task has no dev file, dev is examples held out of the training file: {counts}.")
     unanswered = _names_by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
     lacking = [f"{names}: {ids}" for ids, names in unanswered.items()]

@@ -25,9 +25,8 @@ Value = TypeVar("Value")
 
 
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
-    """The tests between the runs among these rows, with Holm's correction for all of them together.
-    With the names of `references`, every run is tested against these; without, every two runs are tested, but of more than MOST_FOR_PAIRS runs each
-    one only against the one with the best average of each split."""
+    """The tests between the runs among these rows, with Holm's correction for all of them together. With `references`, every run is tested against
+    the runs of these names. Else every two runs are; but of more than MOST_FOR_PAIRS, each one against the best average of each split."""
     runs = [number for number, row in enumerate(rows) if row.samples]
     named = [number for number in runs if rows[number].name in references]
     by_score = not named and len(runs) > MOST_FOR_PAIRS

@@ -90,9 +90,8 @@ def stage_loggers(
     if LOGGER in objects or ":" in config.logger:
         yield [_instance(value, Logger, LOGGER) for value in objects.get(LOGGER, [config.logger])]
         return
-    loggers: list[Logger] = []
-    if config.logger != "none":
-        loggers.append(CSVLogger(folder, name="log", version=f"from-epoch-{epoch}"))
+    csv_logger = CSVLogger(folder, name="log", version=f"from-epoch-{epoch}")
+    loggers: list[Logger] = [] if config.logger == "none" else [csv_logger]
     if config.logger == "tensorboard" or (config.logger == "auto" and missing_package("tensorboard") is None):
         loggers.append(TensorBoardLogger(folder, name="tensorboard", version=""))
     run, _, stage = folder.as_posix().rpartition(f"/seed-{seed}/")
