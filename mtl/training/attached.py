@@ -90,8 +90,7 @@ def stage_loggers(
     if LOGGER in objects or ":" in config.logger:
         yield [_instance(value, Logger, LOGGER) for value in objects.get(LOGGER, [config.logger])]
         return
-    csv_logger = CSVLogger(folder, name="log", version=f"from-epoch-{epoch}")
-    loggers: list[Logger] = [] if config.logger == "none" else [csv_logger]
+    loggers: list[Logger] = [] if config.logger == "none" else [CSVLogger(folder, "log", f"from-epoch-{epoch}")]
     if config.logger == "tensorboard" or (config.logger == "auto" and missing_package("tensorboard") is None):
         loggers.append(TensorBoardLogger(folder, name="tensorboard", version=""))
     run, _, stage = folder.as_posix().rpartition(f"/seed-{seed}/")
