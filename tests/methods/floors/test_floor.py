@@ -224,7 +224,9 @@ def test_training_rows_without_a_word_or_of_one_label(floor_settings: list[str],
 
 
 def reading(method: str, folder: Path) -> list[str]:
-    """The settings of a method, with a file of vectors if it reads one."""
+    """The settings of a method, with a file of vectors if it reads one. fastText starts a process for each training."""
+    if method == "fasttext":
+        return ["method=fasttext", "floor.grid.word_ngrams=[1]", "floor.grid.max_characters=[0]"]
     (folder / "words.vec").write_text("4 2\nbra 1 0\nilla 0 1\nnummer 1 1\na 0.5 0.1\n", encoding="utf-8")
     vectors = ["embeddings=fasttext", f"embeddings.path={folder / 'words.vec'}"] if method == "static" else []
     return [*vectors, f"method={method}"]
