@@ -85,9 +85,7 @@ def test_a_plot_has_each_run(runs: list[mtl.Run], tmp_path: Path, monkeypatch: p
     refused(lambda: compare(runs).plot("nix"), key="task")
 
 
-def test_resamples_are_kept_in_the_cache(
-    runs: list[mtl.Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resamples_are_kept_in_the_cache(runs: list[mtl.Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = mtl.compare(runs, cache_dir=tmp_path).tests
     assert len(list(tmp_path.glob("resampled/*.npz"))) == len(runs)
     monkeypatch.setattr("mtl.stats.samples.resampled_scores", None)
