@@ -4,7 +4,7 @@ import argparse
 import logging
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from mtl.api.commands import add_commands
@@ -16,22 +16,20 @@ from mtl.base.names import meant, text_problem
 from mtl.base.terminal import one_line, standard_streams
 from mtl.base.version import VERSION
 
-DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
-
 
 @standard_streams()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 on success (a command may return another status), 1 if training diverged, a process of a seed
     failed, or the reader of standard output closed the pipe, 2 for bad input, and 130 if Ctrl-C or SIGTERM interrupted the command."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         with resources_as_input():
-            parsed = _parse(arguments)
-            parsed.command = shlex.join(["mtl", *(sys.argv[1:] if arguments is None else arguments)])
+            parsed = _parse(words)
+            parsed.command = shlex.join(["mtl", *words])
             log_to_standard_error()
             logger.setLevel(logging.INFO)
-            command: Callable[[argparse.Namespace], int | None] = parsed.run
             with sigterm_as_interrupt():
-                status = command(parsed)
+                status: int | None = parsed.run(parsed)
             sys.stdout.flush()
     except UserError as error:
         print(f"mtl: error: {error}", file=sys.stderr)
@@ -67,22 +65,21 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parse a command line. Settings may come before or after options."""
-    parser = _Parser("mtl", description=DESCRIPTION)
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    """The parsed command line. Settings may come before or after options."""
+    parser = _Parser("mtl", description="Honest LSTM baselines for any language-understanding benchmark.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and the installed extras")
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
-    words = list(sys.argv[1:] if arguments is None else arguments)
     for word in words:
         if problem := text_problem(word):
             parser.error(f"{word}: {problem}")
-    parsed, left = parser.parse_known_args(_with_plain_settings(parser, words))
-    if left and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in left)):
-        options = [word.split("=", 1) for word in left if "=" in word and hasattr(parsed, word.split("=", 1)[0])]
+    parsed, rest = parser.parse_known_args(_with_plain_settings(parser, words))
+    if rest and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in rest)):
+        options = [word.split("=", 1) for word in rest if "=" in word and hasattr(parsed, word.split("=", 1)[0])]
         remedy = "".join(f"; write --{shlex.join(option)}" for option in options)
-        parser.error(f"unrecognized arguments: {' '.join(left)}{remedy}")
-    if left:
-        parsed.settings += left
+        parser.error(f"unrecognized arguments: {' '.join(rest)}{remedy}")
+    if rest:
+        parsed.settings += rest
     return parsed
 
 

@@ -76,7 +76,7 @@ def run_job(job: "Job", command: str) -> Run:
 
     train_logistic(job, partial(run_baseline, command=command))
     folder, was_finished = job.folder, job.is_finished
-    # Also a last seed that is left: with all threads, its scores would have other last digits.
+    # With `runs_apart` also for a single seed that is left: in this process, with all threads, its scores would have other last digits.
     if job.config.runs_apart:
         from mtl.jobs.together import run_together
 

@@ -69,11 +69,11 @@ def draw_scores(board: "Leaderboard", task: str, ax: "Axes | None", with_names: 
     for height, row in enumerate(rows):
         _draw_row(board, ax, height, row, task)
     labels = [(row.label if row.ours and not with_names else row.name) + row.mark(task) for row in rows]
-    ax.set_yticks(range(len(rows)), labels)
+    ax.set_yticks(range(len(rows)), labels, parse_math=False)  # a dollar sign begins no formula
     ax.set_ylim(-0.6, len(rows) - 0.4)
     column = board.columns[task]
     published = "" if all(row.ours for row in rows) else "; ◇ published"
-    ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % CI, seeds{published}")
+    ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % CI, seeds{published}", parse_math=False)
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -13,9 +13,9 @@ from mtl.base.progress import Progress
 from mtl.model.lstm import BiLSTM
 from mtl.model.sequences import Embedder, Sequences
 
-# In one batch when texts are encoded without training.
-ENCODING_TOKENS = 8192  # about so many
-ENCODING_TEXTS = 256  # the most
+# The size of a batch when texts are encoded without training.
+ENCODING_TOKENS = 8192  # about so many tokens, with padding
+ENCODING_TEXTS = 256  # at most so many texts
 
 
 class Encoder(nn.Module):
@@ -31,8 +31,8 @@ class Encoder(nn.Module):
         dropout: float,
         join_input: bool = False,
     ) -> None:
-        """The embedder makes vectors (batch, time, dim) of what `Sequences.gather` returns; `hidden_size` is per direction. With `join_input`, as
-        with jiant's `skip_embs`, a token's output is [LSTM output; word embedding], each after its own dropout."""
+        """The embedder makes vectors (batch, time, dim) of what `Sequences.gather` returns. `hidden_size` is that of each direction. `join_input`:
+        whether a token's output is [LSTM output; word embedding], each after its own dropout, as with jiant's `skip_embs`."""
         super().__init__()
         self.embedder = embedder
         self.embedding_dropout = nn.Dropout(embedding_dropout)
@@ -51,11 +51,11 @@ class Encoder(nn.Module):
         return copy.deepcopy(self, {id(self.embedder): self.embedder.for_task()})
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """The embedder's input (batch, time, …) and lengths in tokens (batch,) -> sentence vectors (batch, output_size)."""
+        """Sentence vectors, (batch, output_size), for the embedder's input (batch, time, …) with these lengths in tokens (batch,)."""
         return max_pool(self.outputs(tokens, lengths), lengths)
 
     def outputs(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """As `forward`, but without pooling: a vector for each token, (batch, time, output_size)."""
+        """A vector for each token, (batch, time, output_size). The arguments are as in `forward`."""
         embedded = self.embedding_dropout(self.embedder(tokens))
         states: Tensor = self.dropout(self.lstm(embedded, lengths))
         return torch.cat([states, embedded], dim=2) if self.join_input else states
@@ -63,7 +63,7 @@ class Encoder(nn.Module):
     def encode(
         self, sequences: Sequences, texts: Tensor, title: str = "encoding texts", pooling: str = "max"
     ) -> Tensor:
-        """The vectors of texts (int64 indices into `sequences`), pooled as in POOLINGS, without dropout: float32 (texts, output_size), on the CPU."""
+        """Vectors of texts without dropout, float32 (texts, output_size), on the CPU. Texts are int64 indices; `pooling` names one of POOLINGS."""
         vectors = torch.empty(len(texts), self.output_size)
         for indices, states, lengths in self._encoded(sequences, texts, title):
             vectors[indices] = POOLINGS[pooling](states.float(), lengths).cpu()
@@ -80,7 +80,7 @@ class Encoder(nn.Module):
 
     @torch.no_grad()
     def _encoded(self, sequences: Sequences, texts: Tensor, title: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Batches of texts of similar length: indices into `texts`, outputs (batch, time, output_size), lengths (batch,)."""
+        """Yield for batches of texts of similar length: indices into `texts`, outputs (batch, time, output_size), and lengths (batch,)."""
         training = self.training
         self.eval()
         with Progress(title, len(texts), "texts") as bar:

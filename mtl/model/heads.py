@@ -44,7 +44,7 @@ class Head(nn.Module):
         super().__init__()
         self.by_unit, self.pair, self.spans = by_unit, pair, list(spans)
         self.layers = nn.Sequential(
-            nn.Linear(((4 if pair else 1) + len(self.spans) ** 2) * dim, hidden_size),
+            nn.Linear(((2 if pair else 1) ** 2 + len(self.spans) ** 2) * dim, hidden_size),
             nn.Tanh(),
             nn.LayerNorm(hidden_size),
             nn.Dropout(dropout),
@@ -68,10 +68,10 @@ class Head(nn.Module):
         return layer
 
     def forward(self, vectors: Tensor, overlap: Tensor | None = None, marked: Sequence[Tensor] = ()) -> Tensor:
-        """Vectors (sides * inputs, dim), all first sentences first, overlaps (inputs, features), span vectors (inputs, dim) -> (inputs, outputs)."""
+        """The outputs (inputs, outputs) for vectors (sides * inputs, dim), of pairs all first sentences first. The overlap is (inputs, features),
+        and `marked` has vectors (inputs, dim) for each span."""
         first, *middle, last = self.layers
-        features = pair_features(*vectors.chunk(2)) if self.pair else vectors
-        hidden = first(torch.cat([features, span_features(marked)], dim=1) if self.spans else features)
+        hidden = first(torch.cat([*with_comparisons(self._by_side(vectors)), *with_comparisons(marked)], dim=1))
         if self.overlap is not None:
             assert overlap is not None
             hidden = hidden + self.overlap((overlap - 0.5) * OVERLAP_SCALE)
@@ -89,8 +89,8 @@ class Head(nn.Module):
         spans: Tensor | None = None,
         units: Tensor | None = None,
     ) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features), start and stop of each span
-        in steps (inputs, spans, 2), units as in `unit_vectors` -> (inputs, outputs), or with units (units, outputs)."""
+        """The outputs (inputs, outputs), or (units, outputs), for encoder outputs (sides * inputs, time, dim) with these lengths (sides * inputs,).
+        The overlap is (inputs, features). `spans` are start and stop in steps, (inputs, spans, 2); `units` are as in `unit_vectors`."""
         if self.by_unit:
             assert units is not None
             vectors, rows = unit_vectors(states, lengths, units)
@@ -98,9 +98,13 @@ class Head(nn.Module):
         marked: list[Tensor] = []
         if self.spans:
             assert spans is not None
-            sides = states.chunk(2 if self.pair else 1)
+            sides = self._by_side(states)
             marked = [max_pool_span(sides[side], spans[:, number]) for number, side in enumerate(self.spans)]
         return self(max_pool(states, lengths), overlap, marked)
+
+    def _by_side(self, values: Tensor) -> tuple[Tensor, ...]:
+        """The parts of (sides * inputs, …) that belong to the first and to the second sentences; for single texts, one part."""
+        return values.chunk(2 if self.pair else 1)
 
 
 class TokenHead(nn.Module):
@@ -121,7 +125,7 @@ class TokenHead(nn.Module):
 
     @abstractmethod
     def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> what the head reads in their place."""
+        """What the head reads in place of these encoder outputs, (sides * inputs, time, dim), which have the lengths (sides * inputs,)."""
 
     def read(self, states: Tensor, lengths: Tensor, *features: Tensor | None) -> Tensor:
         """As `Head.read`, which takes these features. The vector of a span is the maximum over its new tokens."""
@@ -143,8 +147,8 @@ class ProjectingHead(TokenHead):
 
 
 class AttentionHead(TokenHead):
-    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF): each word with the softmax of its
-    scores, U Vᵀ over all encoder outputs. [word; attended] runs through one BiLSTM layer that both sentences share."""
+    """A head for pairs in which each sentence attends to the other before pooling (as in jiant, after BiDAF). A word's attention is the softmax of
+    its scores U Vᵀ, over all encoder outputs of the other sentence. [word; attended] runs through one BiLSTM layer that both sentences share."""
 
     def __init__(self, dim: int, attention_size: int, *, dropout: float, **layers: Any) -> None:
         """`attention_size` is that of the BiLSTM per direction, whose outputs have the dropout, too; `layers` are the other arguments of `Head`."""
@@ -163,9 +167,10 @@ class AttentionHead(TokenHead):
 
 
 class CosineHead(nn.Module):
-    """For a pair whose target is a number: scale * cosine + shift of the two texts' centred vectors, as in Sentence-BERT (Reimers and
-    Gurevych 2019, section 3). Scale and shift start at 1 and 0: a cosine of 0 to 1 stands for the target's range (`NumberHead.loss`). Vectors that
-    are maxima over time point in similar directions, so they are centred: in training by their mean over the batch, else by its moving average."""
+    """For a pair whose target is a number: scale * cosine + shift, with the cosine of the two texts' vectors, as in Sentence-BERT (Reimers and
+    Gurevych 2019, section 3).
+    Scale and shift start at 1 and 0: a cosine of 0 to 1 stands for the target's range (`NumberHead.loss`). Vectors that are maxima over time point in
+    similar directions, so they are centred first: in training by their mean over the batch, else by the moving average of these means."""
 
     reads_tokens = False
     transitions = None
@@ -182,7 +187,7 @@ class CosineHead(nn.Module):
         nn.init.zeros_(self.last.bias)
 
     def forward(self, vectors: Tensor, overlap: Tensor | None = None) -> Tensor:
-        """Sentence vectors (2 * inputs, dim), all first sentences before all second ones -> (inputs, 1). It ignores the overlap."""
+        """The outputs (inputs, 1) for the vectors of sentences, (2 * inputs, dim), all first ones first. The overlap is ignored."""
         with torch.autocast(vectors.device.type, enabled=False):
             vectors = vectors.to(self.last.weight.dtype)
             mean = self.mean
@@ -194,24 +199,19 @@ class CosineHead(nn.Module):
             return self.last(functional.cosine_similarity(u, v)[:, None])
 
     def read(self, states: Tensor, lengths: Tensor, *features: Tensor | None) -> Tensor:
-        """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1). It ignores the features of `Head.read`."""
+        """The outputs (inputs, 1) for encoder outputs (2 * inputs, time, dim) with these lengths. The features of `Head.read` are ignored."""
         return self(max_pool(states, lengths))
 
 
-def pair_features(u: Tensor, v: Tensor) -> Tensor:
-    """[u; v; |u − v|; u ∗ v]: u and v (rows, dim) -> (rows, 4 * dim)."""
-    return torch.cat([u, v, (u - v).abs(), u * v], dim=1)
-
-
-def span_features(vectors: Sequence[Tensor]) -> Tensor:
-    """The vectors of n spans, then |u − v| and u ∗ v of each two: n times (rows, dim) -> (rows, n² * dim). Of two, these are `pair_features`."""
-    comparisons = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
-    return torch.cat([*vectors, *comparisons], dim=1)
+def with_comparisons(vectors: Sequence[Tensor]) -> list[Tensor]:
+    """The n vectors, and |u − v| and u ∗ v of each two of them: n² in all. Of a pair: u, v, |u − v| and u ∗ v."""
+    return [*vectors, *(feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v))]
 
 
 def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
-    """The vectors of the units of all rows, (sides * units, dim), and the row of each unit, int64 (units,). Of a pair, the first text's come first.
-    As in `Head.read`; `units` are the steps of each row's units in its last text, int64 (inputs, longest), PAST after them, WHOLE for the maximum."""
+    """The vectors that a head reads for the units of all rows, (sides * units, dim), and the row of each unit, int64 (units,).
+    Of a pair, a unit has the vector of the row's whole first text, too. These vectors come first. `states` and `lengths` are as in `Head.read`.
+    `units` has the step of each unit in the row's last text, int64 (inputs, longest). WHOLE means all its steps, PAST that there is no unit."""
     rows, numbers = (units != PAST).nonzero(as_tuple=True)
     steps = units[rows, numbers]
     *first_texts, last_text = max_pool(states, lengths).chunk(len(states) // len(units))

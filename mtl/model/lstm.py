@@ -26,11 +26,11 @@ _tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
 
 class PackedBiLSTMLayer(torch.autograd.Function):
-    """data (input_size, columns) -> (2 * hidden_size, columns), forward direction first, as `torch.nn.LSTM` computes it."""
+    """The states of one layer, (2 * hidden_size, columns), forward direction first, from data (input_size, columns), as `torch.nn.LSTM` has them."""
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
-        """`sizes` as in `Packing`; w_ih, w_hh, b_ih, b_hh of each direction. Padding columns are zero in the output."""
+        """The states, which are zero in padding columns. `sizes` are as in `Packing`; the weights are w_ih, w_hh, b_ih, b_hh of each direction."""
         hidden = weights[1].shape[1]
         output = data.new_empty(2 * hidden, data.shape[1])
         training = any(ctx.needs_input_grad)
@@ -70,7 +70,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 def _run(
     data: Tensor, w_ih: Tensor, w_hh: Tensor, bias: Tensor, steps: Steps, gates: Tensor, cells: Tensor, states: Tensor
 ) -> None:
-    """Forward pass: fill `states` (hidden, columns), and a block for each step of `cells` and, unless it is empty, of `gates` (i, f, g, o)."""
+    """The forward pass: fill `states`, (hidden, columns), and for each step a block of `cells` and of `gates` (i, f, g, o), unless that is empty."""
     hidden = len(states)
     product, begin = data.new_empty(0, 0), 0  # of the weights and the data, from the column `begin` on
     for number, (columns, before, carried, sequences) in enumerate(steps):
@@ -100,7 +100,7 @@ def _run(
 def _run_back(
     w_hh: Tensor, steps: Steps, gates: Tensor, cells: Tensor, grad_states: Tensor, grad_gates: Tensor
 ) -> None:
-    """Backward pass: fill grad_gates, of the gates' inputs (4 * hidden, columns), from grad_states (hidden, columns)."""
+    """The backward pass: fill the gradients of the gates' inputs, (4 * hidden, columns), from those of the states, (hidden, columns)."""
     hidden = len(grad_states)
     w_back = w_hh.T.contiguous()
     carried_after = 0  # sequences that continue in the step processed after this one

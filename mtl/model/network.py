@@ -1,7 +1,7 @@
 """The network in plain PyTorch: a shared encoder, a head for each task, and the batches that it reads."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -17,19 +17,23 @@ from mtl.tasks.task import Task
 
 AnyHead = Head | CosineHead | TokenHead
 
-ON_CPU = ("rows", "lengths", "sizes")  # tensors of a batch that packing and splitting read
+MOVED = ("targets", "tokens", "vectors", "overlap", "base", "spans", "units", "firsts")  # to a device, with a batch
+# The tensors of a batch that `Batch.parts` cuts, by what they have one element for: a row, an input, or one of the texts of an input.
+BY_ROW = ("rows", "targets", "sizes")
+BY_INPUT = ("overlap", "base", "spans", "units")
+BY_TEXT = ("tokens", "lengths", "vectors")
 
 
 @dataclass(frozen=True)
 class Batch:
     """Rows of one task. A row has one input, or in a choice one for each candidate. Of pairs, the first texts of all inputs come first, then all
-    second ones. Either `tokens` and `lengths` are set, of texts to encode or with outputs of an encoder, or `vectors`, of encoded texts."""
+    second ones. A batch has its texts in one of three forms: word numbers in `tokens`, an encoder's outputs for tokens there, or `vectors`."""
 
     task: str
     rows: Tensor  # int64 (rows,), the numbers of the rows in the split
     targets: Tensor  # float32 (rows,) or (rows, codes), codes (`mtl.tasks.target_kind`), NaN where unknown
-    tokens: Tensor | None = None  # word numbers (sides * inputs, time), or (sides * inputs, time, dim), 0 past an end
-    lengths: Tensor | None = None  # int64 (sides * inputs,), tokens
+    tokens: Tensor | None = None  # word numbers (sides * inputs, time), or outputs (…, time, dim); 0 past a text's end
+    lengths: Tensor | None = None  # int64 (sides * inputs,), the numbers of tokens; set if `tokens` is
     vectors: Tensor | None = None  # (sides * inputs, dim)
     sizes: Tensor | None = None  # int64 (rows,), inputs of each row; None means one each
     overlap: Tensor | None = None  # float32 (inputs, features), how much the texts of each pair overlap
@@ -44,17 +48,16 @@ class Batch:
         return self.sizes if self.units is None else (self.units != PAST).sum(dim=1).cpu()
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
-        """The same batch on a device, but for the tensors that ON_CPU names."""
-        return self._moved(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+        """The same batch on a device. What packing and splitting read stays on the CPU: `rows`, `lengths` and `sizes`."""
+        return replace(self, **self._changed(MOVED, lambda tensor: tensor.to(device, non_blocking=non_blocking)))
 
     def pin_memory(self) -> "Batch":
         """The same batch in page-locked memory, for copies to a GPU that do not block."""
-        return self._moved(Tensor.pin_memory)
+        return replace(self, **self._changed(MOVED, Tensor.pin_memory))
 
-    def _moved(self, move: Callable[[Tensor], Tensor]) -> "Batch":
-        tensors = {name: value for name, value in vars(self).items() if isinstance(value, Tensor)}
-        moved: dict[str, Any] = {name: move(tensor) for name, tensor in tensors.items() if name not in ON_CPU}
-        return replace(self, **moved)
+    def _changed(self, names: Iterable[str], change: Callable[[Tensor], Tensor]) -> dict[str, Any]:
+        """Those of the tensors with these names that are set, changed, by name."""
+        return {name: change(tensor) for name in names if (tensor := getattr(self, name)) is not None}
 
     def parts(self, most: int) -> "list[Batch]":
         """At most `most` batches of nearly equal numbers of rows, in order, each cut to its longest text."""
@@ -67,15 +70,10 @@ class Batch:
     def _part(self, first: int, last: int) -> "Batch":
         """The rows from `first` to `last`, which is excluded."""
         sizes = torch.ones(len(self.rows), dtype=torch.int64) if self.sizes is None else self.sizes
-        begin, end, count = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
-
-        def cut(names: Sequence[str], cut_tensor: Callable[[Tensor], Tensor]) -> dict[str, Any]:
-            return {name: cut_tensor(tensor) for name in names if (tensor := getattr(self, name)) is not None}
-
-        by_row = cut(("rows", "targets", "sizes"), lambda tensor: tensor[first:last])
-        by_input = cut(("overlap", "base", "spans", "units"), lambda tensor: tensor[begin:end])
-        texts = ("tokens", "lengths", "vectors")
-        by_text = cut(texts, lambda tensor: tensor.unflatten(0, (-1, count))[:, begin:end].flatten(0, 1))
+        begin, end, inputs = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
+        by_row = self._changed(BY_ROW, lambda tensor: tensor[first:last])
+        by_input = self._changed(BY_INPUT, lambda tensor: tensor[begin:end])
+        by_text = self._changed(BY_TEXT, lambda tensor: tensor.unflatten(0, (-1, inputs))[:, begin:end].flatten(0, 1))
         if "tokens" in by_text:
             by_text["tokens"] = by_text["tokens"][:, : int(by_text["lengths"].max())]
         return replace(self, firsts=None, **by_row, **by_input, **by_text)  # `firsts` are for predictions alone

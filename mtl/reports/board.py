@@ -102,9 +102,7 @@ class Leaderboard:
     tests: PairTests = field(default_factory=PairTests)
     groups: Sequence[Group] = ()
     page_groups: Sequence[Group] | None = None  # the groups on the page; None: `groups`
-    shown_columns: Mapping[str, Column] | None = (
-        None  # the columns in Markdown and LaTeX, if `columns` are too many there
-    )
+    shown_columns: Mapping[str, Column] | None = None  # those in Markdown and LaTeX, where `columns` would be too many
     groups_title: str | None = None  # above the groups; None: that of groups by metric
     groups_note: str | None = None  # the page's note below the title; None: that of groups by metric
     breakdowns: Sequence[Breakdown] = ()

@@ -14,11 +14,6 @@ POINTS = 1000  # the most points in a chart of predictions against gold targets
 
 def run_details(run: FinishedRun, scale: Scale, with_files: bool) -> dict[str, Any]:
     """The details of a run. `with_files`: with what needs much space too, configuration, data, learning curves and predictions."""
-    return {**_outline(run, scale), **(_file_details(run, scale) if with_files else {})}
-
-
-def _outline(run: FinishedRun, scale: Scale) -> dict[str, Any]:
-    """The details that the page holds of every run."""
     summary = run.summary
     seeds = []
     for seed in summary["seeds"]:
@@ -29,12 +24,13 @@ def _outline(run: FinishedRun, scale: Scale) -> dict[str, Any]:
     for recorded in summary["versions"]:
         for name, version in recorded.items():
             versions.setdefault(name, {})[version] = None
-    return {
+    details: dict[str, Any] = {
         "seeds": seeds,
         "versions": {name: ", ".join(distinct) for name, distinct in versions.items()},
         "machine": "; ".join(summary["machine"]),
         "command": summary["command"],
     }
+    return {**details, **_file_details(run, scale)} if with_files else details
 
 
 def _file_details(run: FinishedRun, scale: Scale) -> dict[str, Any]:

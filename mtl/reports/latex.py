@@ -19,7 +19,9 @@ _SPECIAL = {
 def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
     """One table environment per leaderboard, in which the best score of each split is bold; then one for each group of scores."""
     head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
-    tables = [table for board in boards for table in (_scores(board), *(_group(board, g) for g in board.groups))]
+    tables = [
+        table for board in boards for table in (_scores(board), *(_group(board, group) for group in board.groups))
+    ]
     return "\n".join([*head, *tables]) + "\n"
 
 
@@ -42,9 +44,8 @@ def _group(board: Leaderboard, group: Group) -> str:
         lines.append((line.row, [mean] * group.has_mean + [scores.get(id, "--") for id in group.columns]))
     columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
     titles = [["Model", "Split", *["mean"] * group.has_mean, *columns]]
-    return _table(
-        board.name, lines, titles, " ".join([f"{board.title}, {group.title}.", *board.marks[:1]]), f"-{group.id}"
-    )
+    caption = " ".join([f"{board.title}, {group.title}.", *board.marks[:1]])
+    return _table(board.name, lines, titles, caption, f"-{group.id}")
 
 
 def _table(

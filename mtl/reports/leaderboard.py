@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from itertools import chain
 from statistics import fmean
 
 from mtl.base.log import logger
@@ -68,7 +69,7 @@ def by_suite(runs: Sequence[FinishedRun]) -> list[list[FinishedRun]]:
 
 def _column(task: Task, suite: Suite) -> Column:
     metric, averaged = metric_named(task.metric).title, task.id in suite.averaged
-    group = next((group[0] for group in suite.average_groups if task.id in group), "")
+    group = next((ids[0] for ids in suite.average_groups if task.id in ids), "")
     return Column(task.title, metric, task.metric, task.id, averaged, group, task.labels, task.range)
 
 
@@ -130,12 +131,10 @@ def _marks(
     marks = {id: "†" * (id in reduced) + "§" * (id in apart) + "¶" * (id in chosen) for id in scored}
     reasons: dict[str, Hashable] = {id: (apart.get(id), id in chosen) for id in scored if id in apart or id in chosen}
     missing = run.suite.lacking(scored)
-    reduced_average = [id for id in reduced if id in averaged]
-    apart_average = [apart[id] for id in averaged if id in apart]
-    chosen_average = [id for id in averaged if id in chosen]
-    marked = {"*": missing, "†": reduced_average, "§": apart_average, "¶": chosen_average}
-    marks[AVERAGE] = "".join(mark for mark, because in marked.items() if because)
-    reasons[AVERAGE] = (*missing, "", *reduced_average, *apart_average, *chosen_average)
+    of_average = {"†": [id for id in reduced if id in averaged], "§": [apart[id] for id in averaged if id in apart]}
+    of_average["¶"] = [id for id in averaged if id in chosen]
+    marks[AVERAGE] = "*" * bool(missing) + "".join(mark for mark, because in of_average.items() if because)
+    reasons[AVERAGE] = (*missing, "", *chain.from_iterable(of_average.values()))
     return marks, reasons
 
 

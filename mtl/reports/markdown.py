@@ -41,32 +41,20 @@ def scores_and_tests(board: Leaderboard) -> str:
 def _board(board: Leaderboard) -> str:
     ours = [row for row in board.rows if row.ours]
     runs = [row for row in ours if row.run]
-    parts = [
-        f"# {escaped(board.title)}",
-        _scores(board),
-        "\n".join(f"- {escaped(note)}" for note in [*board.marks, *board.notes]),
+    notes = "\n".join(f"- {escaped(note)}" for note in [*board.marks, *board.notes])
+    # Each section's title and parts; one without parts is left out.
+    sections = [
+        (board.groups_title or "By metric", [group_section(board, group) for group in board.groups]),
+        ("By parts of the rows", [_breakdown(board, breakdown) for breakdown in board.breakdowns]),
+        ("Spread", [_ranges(board, runs)] if runs else []),
+        ("Spread over settings", [_settings(board)] if board.spreads else []),
+        ("Paired tests", [_tests(board)] if len(ours) > 1 else []),
+        ("Ranks", [_ranks(board)] if board.tests.ranks else []),
+        ("Cost of a seed" if runs else "Cost", [_costs(board, ours)] if board.costs else []),
+        ("What made each run", ["\n".join(map(_origin, runs))] if runs else []),
     ]
-    if board.groups:
-        parts += [f"## {board.groups_title or 'By metric'}", *(group_section(board, group) for group in board.groups)]
-    if board.breakdowns:
-        parts += ["## By parts of the rows", *(_breakdown(board, breakdown) for breakdown in board.breakdowns)]
-    if runs:
-        parts += ["## Spread", _ranges(board, runs)]
-    if board.spreads:
-        parts += ["## Spread over settings", _settings(board)]
-    if len(ours) > 1:
-        parts += ["## Paired tests", _tests(board)]
-    if board.tests.ranks:
-        parts += ["## Ranks", _ranks(board)]
-    if costs := board.costs:
-        table = [["", *(COSTS[key] for key in costs)]]
-        table += [
-            [escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in costs)] for row in ours if row.cost
-        ]
-        parts += ["## Cost of a seed" if runs else "## Cost", markdown_table(table)]
-    if runs:
-        parts += ["## What made each run", "\n".join(_origin(row) for row in runs)]
-    return "\n\n".join(parts)
+    shown = ["\n\n".join([f"## {title}", *parts]) for title, parts in sections if parts]
+    return "\n\n".join([f"# {escaped(board.title)}", _scores(board), notes, *shown])
 
 
 def _scores(board: Leaderboard) -> str:
@@ -171,6 +159,13 @@ def rank_text(interval: tuple[int, int] | None) -> str:
         return MISSING
     low, high = interval
     return str(low) if low == high else f"{low}–{high}"
+
+
+def _costs(board: Leaderboard, ours: Sequence[Row]) -> str:
+    """A row for each of our rows that has costs, a column for each cost."""
+    keys = board.costs
+    body = [[escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in keys)] for row in ours if row.cost]
+    return markdown_table([["", *(COSTS[key] for key in keys)], *body])
 
 
 def _origin(row: Row) -> str:

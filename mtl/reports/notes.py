@@ -1,11 +1,12 @@
 """The notes on a leaderboard's scores, marks, tests and runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from mtl.base.wording import listed
 from mtl.reports.board import PairTests
 from mtl.reports.pair_tests import MOST_FOR_PAIRS
 from mtl.reports.rows import Row
+from mtl.runs.records import Summary
 from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers
 from mtl.stats.comparison import COVERAGE, LEAST_SEEDS, LEVEL
 from mtl.stats.resampling import RESAMPLES
@@ -29,11 +30,18 @@ SEEDS_NOTE = (
 
 def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """The notes that explain the scores and marks in the table."""
-    notes = [
-        f"{suite.shown.heading}. Own runs: medians over seeds, AVG the mean of the medians, on the split that each row names."
-    ]
+    bold = "Bold: the best of each split."
+    if any(any(row.marks.values()) for row in rows):
+        bold += " Marked scores compare only with those marked for the same reason."
+    return [*_score_notes(suite, rows), *_marked_tasks(suite, rows), *apart_notes(rows), bold]
+
+
+def _score_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
+    """What the scores of all rows are."""
+    ours = f"{suite.shown.heading}. Own runs: medians over seeds, AVG the mean of the medians, on the split that each row names."
     if any(_shows_scores_of_selection(row) for row in rows):
-        notes[0] += " Model selection was on dev, so dev scores are a little too high."
+        ours += " Model selection was on dev, so dev scores are a little too high."
+    notes = [ours]
     if suite.clean is not None:
         notes.append(f"Clean data: {suite.clean}. Compare with runs on the same copy.")
     if suite.average is not None:
@@ -41,8 +49,13 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     if published_splits := {row.split for row in rows if row.run is None}:
         split = f"the {published_splits.pop()} sets" if len(published_splits) == 1 else "the split that they name"
         notes.append(f"Published rows are scores on {split}.")
+    return notes
+
+
+def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> list[str]:
+    """The notes on the marks *, † and ¶, with the tasks that they are about."""
     partial = _names_by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
-    notes += [f"* AVG is partial, without {ids}: {listed(names, MOST_NAMED)}." for ids, names in partial.items()]
+    notes = [f"* AVG is partial, without {ids}: {names}." for ids, names in partial.items()]
     in_order = list(suite.tasks).index
     if reduced := sorted({id for row in rows for id in row.reduced}, key=in_order):
         notes.append(
@@ -52,20 +65,14 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     if chosen := sorted({id for row in rows for id in row.scores if "¶" in row.mark(id)}, key=in_order):
         reason = "its setting was chosen on the dev examples that score it, so it is too high"
         notes.append(f"¶ {reason}: {', '.join(chosen)}.")
-    bold = "Bold: the best of each split."
-    if any(any(row.marks.values()) for row in rows):
-        bold += " Marked scores compare only with those marked for the same reason."
-    return [*notes, *apart_notes(rows), bold]
+    return notes
 
 
 def apart_notes(rows: Sequence[Row]) -> list[str]:
     """The notes that name the runs which are scored on other examples than the other runs."""
     apart = _names_by_text((row.name, ", ".join(row.apart)) for row in rows)
-    return [
-        f"§ {listed(names, MOST_NAMED)}: scored on other examples of {ids} than the other runs, so not comparable with them (no test against them, "
-        "no rank)."
-        for ids, names in apart.items()
-    ]
+    problem = "than the other runs, so not comparable with them (no test against them, no rank)"
+    return [f"§ {names}: scored on other examples of {ids} {problem}." for ids, names in apart.items()]
 
 
 def tests_notes(rows: Sequence[Row], tests: PairTests) -> list[str]:
@@ -113,15 +120,12 @@ def _correction_text(rows: Sequence[Row], tests: PairTests) -> str:
 def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """What the runs recorded, and where their scores say little."""
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
-    recorded = _names_by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
-    notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in recorded.items()]
-    if rest := len(notes[MOST_NAMED:]):
-        notes[MOST_NAMED:] = [f"There are {rest:,} more notes of single runs, in the runs' summary.json."]
-    if held_out := {id: count for _, summary in summaries for id, count in summary["held_out"].items()}:
-        counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
+    notes = _recorded_notes(summaries)
+    held_out = [f"{count} of {id}" for _, summary in summaries for id, count in summary["held_out"].items()]
+    if counts := ", ".join(dict.fromkeys(held_out)):
         notes.append(f"Where a task has no dev file, dev is examples held out of the training file: {counts}.")
     unanswered = _names_by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
-    lacking = [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()]
+    lacking = [f"{names}: {ids}" for ids, names in unanswered.items()]
     below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
     constant = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
     for title, parts in (
@@ -135,6 +139,15 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         notes.append(CONSTANT_NOTE)
     if suite.generated:
         notes.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
+    return notes
+
+
+def _recorded_notes(summaries: Iterable[tuple[str, Summary]]) -> list[str]:
+    """The notes in the summaries of runs, which have these names, at most MOST_NAMED of them."""
+    recorded = _names_by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
+    notes = [f"{names}: {note}" for note, names in recorded.items()]
+    if rest := len(notes[MOST_NAMED:]):
+        notes[MOST_NAMED:] = [f"There are {rest:,} more notes of single runs, in the runs' summary.json."]
     return notes
 
 
@@ -155,10 +168,10 @@ def _other_data(suite: Suite, rows: Sequence[Row]) -> str:
     return files + sampled
 
 
-def _names_by_text(texts: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:
-    """From names, each with a text: the names that have the same text, by text. Empty texts are left out."""
+def _names_by_text(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """From names, each with a text: the names that have the same text, as a list in words, by text. Empty texts are left out."""
     names: dict[str, list[str]] = {}
     for name, text in texts:
         if text:
             names.setdefault(text, []).append(name)
-    return names
+    return {text: listed(same, MOST_NAMED) for text, same in names.items()}

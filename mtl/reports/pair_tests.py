@@ -25,26 +25,23 @@ Value = TypeVar("Value")
 
 
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
-    """The tests between the runs among these rows, with Holm's correction for all of them together: of every run with those that `references` name;
-    without these, of every pair, or of more than MOST_FOR_PAIRS runs, of every run with the one that has the best average of its split."""
+    """The tests between the runs among these rows, with Holm's correction for all of them together. With `references`, every run is tested against
+    the runs of these names. Else every two runs are; but of more than MOST_FOR_PAIRS, each one against the best average of each split."""
     runs = [number for number, row in enumerate(rows) if row.samples]
     named = [number for number in runs if rows[number].name in references]
     by_score = not named and len(runs) > MOST_FOR_PAIRS
     compared_with = _best_of_each_split(rows, runs) if by_score else named
-    pairs = _pairs(runs, compared_with)
     only_task = _only_task(rows)
     columns = {column for row in rows for column in row.comparable if column != AVERAGE or only_task is None}
-    tests = _tests(rows, pairs, columns)
     groups = {group: samples for group, samples in comparable_samples(rows).items() if group[0] in columns}
     family = family_tests(groups)
+    pairs = _pairs(runs, compared_with)
+    tests = _tests(rows, pairs, columns)
     tails = _tails(rows, tests, groups, family)
     # References that were chosen by their scores depend on the tests of every pair, so the correction is for all of these.
     corrected_tails = all_tails(family) if by_score else np.array(list(tails.values()))
-    common = [(first, second) for first, second in pairs if rows[first].scores.keys() & rows[second].scores.keys()]
-    comparisons: dict[Pair, dict[str, PairTest]] = {pair: {} for pair in common}
-    for (pair, column), test in with_holm(tests, tails, corrected_tails).items():
-        comparisons[pair][column] = test
-    comparisons = {pair: _with_average(by_column, only_task) for pair, by_column in comparisons.items()}
+    by_pair = _by_pair(rows, pairs, with_holm(tests, tails, corrected_tails))
+    comparisons = {pair: _with_average(by_column, only_task) for pair, by_column in by_pair.items()}
     ranks = {} if named else _with_average(_ranks(rows, groups, family), only_task)
     return PairTests(comparisons, compared_with, by_score, len(corrected_tails), ranks)
 
@@ -81,6 +78,15 @@ def _tests(rows: Sequence[Row], pairs: Sequence[Pair], columns: Collection[str])
             if column in columns and second.comparable.get(column) == key:
                 tests[pair, column] = compare(first.samples[column], second.samples[column])
     return tests
+
+
+def _by_pair(rows: Sequence[Row], pairs: Sequence[Pair], tests: Tests) -> dict[Pair, dict[str, PairTest]]:
+    """The tests by pair, then by column. A pair with common tasks but without a test has none; a pair without common tasks is left out."""
+    common = [(first, second) for first, second in pairs if rows[first].scores.keys() & rows[second].scores.keys()]
+    by_pair: dict[Pair, dict[str, PairTest]] = {pair: {} for pair in common}
+    for (pair, column), test in tests.items():
+        by_pair[pair][column] = test
+    return by_pair
 
 
 def comparable_samples(rows: Sequence[Row]) -> dict[ColumnRows, dict[int, Sample]]:

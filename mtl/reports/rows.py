@@ -56,13 +56,13 @@ class Row:
     seen: Sequence[str] = ()  # the columns of tasks that an encoder was trained on, and of means with such a task
     partial: Sequence[str] = ()  # the means, except AVERAGE, that lack one of their tasks
     marks: Mapping[str, str] = field(default_factory=dict)
-    reasons: Mapping[str, Hashable] = field(default_factory=dict)  # by column, of marks; scores compare for equal ones
+    reasons: Mapping[str, Hashable] = field(default_factory=dict)  # of marks, by column: scores with equal ones compare
     splits: Mapping[str, str] = field(default_factory=dict)
     further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)  # by other metrics: by task id and metric
     cost: Mapping[str, float | None] | None = None  # by the keys of COSTS; None for a published row
     run: FinishedRun | None = None
     samples: Mapping[str, Sample] = field(default_factory=dict)  # what the row's tests resample, by task id and AVERAGE
-    comparable: Mapping[str, str] = field(default_factory=dict)  # by the same, keys that are equal for equal rows
+    comparable: Mapping[str, str] = field(default_factory=dict)  # by the same, a key: equal for the same examples
     page: str | None = None  # the address of a page of its own, relative to the report's
 
     @property

@@ -68,11 +68,11 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
             ]
 
 
-def _scores_by_seed(run: FinishedRun, id: str, further_metric: str | None) -> list[float]:
+def _scores_by_seed(run: FinishedRun, column: str, further_metric: str | None) -> list[float]:
     """The score × 100 of each seed on a task, by its own metric or by a further one; or the average of each seed."""
     tasks = run.summary["tasks"]
-    if id != AVERAGE:
-        record = tasks[id] if further_metric is None else tasks[id]["also"][further_metric]
+    if column != AVERAGE:
+        record = tasks[column] if further_metric is None else tasks[column]["also"][further_metric]
         return list(record["scores"].values())
     averages = [run.suite.mean({id: tasks[id]["scores"][str(seed)] for id in tasks}) for seed in run.summary["seeds"]]
     return [average for average in averages if average is not None]

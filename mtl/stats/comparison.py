@@ -139,8 +139,8 @@ def counted_with_rows(resampled: Resampled) -> float:
 
 
 def mean_over_tasks(contributions: Sequence[Resampled], divisors: Collection[int]) -> dict[RowSet, np.ndarray]:
-    """The mean over tasks of scores on resamples, which each contribution has by their set of scored rows, (…, RESAMPLES). `divisors` are what those
-    of each task are divided by (`mtl.tasks.suite.Suite.divisors`). Tasks on the same rows have the same resamples."""
+    """The mean over tasks of their scores on resamples, (…, RESAMPLES), by set of scored rows. Each task has a contribution, whose scores are divided
+    by the task's divisor (`mtl.tasks.suite.Suite.divisors`), and summed with those of other tasks on the same rows."""
     means: dict[RowSet, np.ndarray] = {}
     for contribution, divisor in zip(contributions, divisors, strict=True):
         for rows, scores in contribution.items():

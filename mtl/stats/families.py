@@ -157,7 +157,7 @@ def _column_tests(samples: Sequence[Sample], parts: SeedParts) -> ColumnTests:
     scores = np.array([sample.by_seed.mean() for sample in samples])
     difference = scores[:, None] - scores
     rows, spread = rows_variance(samples)
-    least = 2.0 ** (1 - min(rows.count for rows in samples[0].means))
+    least = 2.0 ** (1 - min(row_set.count for row_set in samples[0].means))
 
     def bounded(p: np.ndarray) -> np.ndarray:
         """p, but not below that of a sign test in which one run is better on every group, and 1 for equal scores."""
@@ -180,14 +180,14 @@ def rows_variance(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
     """The variance of each difference over rows, and Σ v² / f, both (runs, runs): v is the part of a set of rows, and f its degrees of freedom."""
     variance = np.zeros((len(samples), len(samples)))
     spread = np.zeros_like(variance)
-    for rows in samples[0].means:
-        means = np.stack([sample.means[rows] for sample in samples])
+    for row_set in samples[0].means:
+        means = np.stack([sample.means[row_set] for sample in samples])
         means -= means.mean(axis=1, keepdims=True)
         products = means @ means.T / means.shape[1]
         diagonal = np.diag(products)
-        part = bessel(rows) * np.maximum(diagonal[:, None] + diagonal - 2 * products, 0.0)
+        part = bessel(row_set) * np.maximum(diagonal[:, None] + diagonal - 2 * products, 0.0)
         variance += part
-        spread += part**2 / (rows.count - 1) if rows.count > 1 else 0.0
+        spread += part**2 / (row_set.count - 1) if row_set.count > 1 else 0.0
     return variance, spread
 
 

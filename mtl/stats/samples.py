@@ -24,11 +24,11 @@ FORMAT = 2  # increase it whenever the resamples of the same predictions change,
 class Reduced:
     """What remains of a run's resamples: about 16 KB a task."""
 
-    # The set of scored rows of each task alone, and where it is a part of the average (`RowGroups.in_average`).
+    # The sets of scored rows of the tasks, twice: of each task alone, and as a part of the average (`RowGroups.in_average`).
     row_sets: Sequence[Sequence[RowSet]]
-    # float64 (2, tasks, RESAMPLES), for both the mean over seeds of each task's score × 100 on each resample.
+    # For each of these sets, the mean over seeds of the task's score × 100 on each resample: float64 (2, tasks, RESAMPLES).
     means: np.ndarray
-    # float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
+    # `Sample.counted_with_rows` of each task, and of the average (NaN without one): float64 (tasks + 1,).
     counted: np.ndarray
 
 
@@ -72,33 +72,36 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
 
 
 class SampleCache:
-    """One file a run, under a hash of all that its resamples follow from (`content_key`). `check` a run first, then ask for what is `reduced`. A file
-    is only written after the run's predictions were checked, so a run with a file need not be checked. What is damaged is computed anew."""
+    """What remains of the resamples of runs, in a folder of files. A run has one, under a hash of all that its resamples follow from (`content_key`).
+    It is only written after the run's predictions were checked, so a run with a file need not be checked. What is damaged is computed anew."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder  # without one, nothing is remembered
-        # By run folder, its file of the cache, and what that holds.
-        self._checked: dict[Path, tuple[Path, Reduced | None]] = {}
+        self._looked_up: dict[Path, tuple[Path | None, Reduced | None]] = {}  # what `check` found, by run folder
         self._is_warned = False
 
     def check(self, run: FinishedRun) -> None:
         """Raise InputError if the run's predictions are damaged (`FinishedRun.check`)."""
-        reduced = None
-        if self._folder is not None and (key := content_key(run)):
-            path = self._folder / f"{key}.npz"
-            reduced = self._read(path, run)
-            self._checked[run.folder.path] = path, reduced
+        _, reduced = self._looked_up[run.folder.path] = self._look_up(run)
         if reduced is None:
             run.check()
 
     def reduced(self, run: FinishedRun) -> Reduced:
-        """What remains of the run's resamples, of a run that was checked."""
-        path, reduced = self._checked.pop(run.folder.path, (None, None))
+        """What remains of the resamples of a run whose predictions were checked, here or when it was opened."""
+        looked_up = self._looked_up.pop(run.folder.path, None)
+        path, reduced = looked_up or self._look_up(run)
         if reduced is None:
             reduced = reduce_run(run)
             if path is not None:
                 self._write(path, reduced)
         return reduced
+
+    def _look_up(self, run: FinishedRun) -> tuple[Path | None, Reduced | None]:
+        """The path of a run's file, and what the file holds: None where there is nothing."""
+        if self._folder is None or (key := content_key(run)) is None:
+            return None, None
+        path = self._folder / f"{key}.npz"
+        return path, self._read(path, run)
 
     def _read(self, path: Path, run: FinishedRun) -> Reduced | None:
         """What a file holds; None if it does not exist or is damaged."""

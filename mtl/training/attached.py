@@ -4,7 +4,7 @@ all trainings: its state before the first one is kept as its attribute START_STA
 import copy
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from importlib.util import find_spec
 from pathlib import Path
@@ -85,44 +85,43 @@ def stage_loggers(
     config: TrainerConfig, folder: Path, seed: int, epoch: int, settings: Mapping[str, Any]
 ) -> Iterator[list[Logger]]:
     """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log. CSV files and TensorBoard's are in
-    `folder`, RUN/seed-SEED/STAGE. `epoch` is the first one that is trained. `settings` are those of the run, by dotted key, which services show."""
+    `folder`, RUN/seed-SEED/STAGE. `epoch` is the first one that is trained. `settings` are those of the run, by dotted key, for W&B and MLflow."""
     objects = _objects.get({})
     if LOGGER in objects or ":" in config.logger:
         yield [_instance(value, Logger, LOGGER) for value in objects.get(LOGGER, [config.logger])]
         return
-    loggers: list[Logger] = []
-    if config.logger != "none":
-        loggers.append(CSVLogger(folder, name="log", version=f"from-epoch-{epoch}"))
+    loggers: list[Logger] = [] if config.logger == "none" else [CSVLogger(folder, "log", f"from-epoch-{epoch}")]
     if config.logger == "tensorboard" or (config.logger == "auto" and missing_package("tensorboard") is None):
         loggers.append(TensorBoardLogger(folder, name="tensorboard", version=""))
-    run, _, stage = folder.as_posix().partition(f"/seed-{seed}/")
+    run, _, stage = folder.as_posix().rpartition(f"/seed-{seed}/")
     name = f"seed-{seed}/{stage}{f', continued after validation {epoch}' if epoch else ''}"
-    finish_run = None
-    try:
-        if config.logger == "wandb":
-            import wandb
-
-            finish_run = wandb.finish if wandb.run is None else None  # a run that the user began stays the user's
-        if config.logger in ("wandb", "mlflow"):
-            loggers.append(_service_logger(config.logger, name, run, stage, settings))
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        remedy = "MLFLOW_TRACKING_URI says where MLflow logs, WANDB_MODE=offline lets W&B log on this machine"
-        raise InputError(f"cannot log ({reason}); {remedy}", key=LOGGER, value=config.logger) from None
-    try:
+    with ExitStack() as block:
+        try:
+            if config.logger == "wandb":
+                loggers.append(_wandb_logger(block, name, run, stage, settings))
+            elif config.logger == "mlflow":
+                loggers.append(_mlflow_logger(name, run, stage, settings))
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200]
+            remedy = "MLFLOW_TRACKING_URI says where MLflow logs, WANDB_MODE=offline lets W&B log on this machine"
+            raise InputError(f"cannot log ({reason}); {remedy}", key=LOGGER, value=config.logger) from None
         yield loggers
-    finally:
-        if finish_run is not None:
-            finish_run()
 
 
-def _service_logger(service: str, name: str, run: str, stage: str, settings: Mapping[str, Any]) -> Logger:
-    """A logger of MLflow or W&B that has begun to log. `name` is what the service calls the training of this `stage` of a `run`."""
-    if service == "wandb":
-        project = os.environ.get("WANDB_PROJECT", PROJECT)
-        logger = WandbLogger(name, project=project, group=run, job_type=stage, config=dict(settings))
-        _ = logger.experiment  # begins the run
-        return logger
+def _wandb_logger(block: ExitStack, name: str, run: str, stage: str, settings: Mapping[str, Any]) -> Logger:
+    """A logger of W&B that has begun to log the training of this stage of a run. The end of the block ends what W&B calls a run."""
+    import wandb
+
+    if wandb.run is None:  # a run that the user began stays the user's
+        block.callback(wandb.finish)
+    project = os.environ.get("WANDB_PROJECT", PROJECT)
+    logger = WandbLogger(name, project=project, group=run, job_type=stage, config=dict(settings))
+    _ = logger.experiment  # begins the run
+    return logger
+
+
+def _mlflow_logger(name: str, run: str, stage: str, settings: Mapping[str, Any]) -> Logger:
+    """A logger of MLflow that has begun to log the training of this stage of a run."""
     import mlflow
 
     experiment, tags = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT), {"run": run, "stage": stage}

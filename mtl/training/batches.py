@@ -4,8 +4,8 @@ Every random draw depends only on the seed and the number of the step, so traini
 import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,48 +32,54 @@ class BatchDataset(Dataset[Batch]):
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
     ) -> None:
-        self.splits = splits
-        self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
-        self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
-        self.sequences, self.vectors = sequences, vectors
+        self.splits, self.sequences, self.vectors = splits, sequences, vectors
 
     def __getitem__(self, task_rows: TaskRows) -> Batch:
-        task, numbers = task_rows
-        split, rows = self.splits[task], torch.from_numpy(numbers)
-        inputs = split.inputs(numbers)
-
-        def of_inputs(values: np.ndarray | None) -> Tensor | None:
-            return None if values is None else torch.from_numpy(values[inputs])
-
-        batch = Batch(
+        task, rows = task_rows
+        split = self.splits[task]
+        inputs = split.inputs(rows)
+        return Batch(
             task,
-            rows,
-            self.targets[task][rows],
-            overlap=of_inputs(split.overlap),
-            base=of_inputs(split.base),
-            units=None if split.steps is None else torch.from_numpy(split.steps[numbers]),
+            torch.from_numpy(rows),
+            torch.from_numpy(split.targets[rows]).float(),
+            sizes=_tensor(split.sizes, rows),
+            overlap=_tensor(split.overlap, inputs),
+            base=_tensor(split.base, inputs),
+            units=_tensor(split.steps, rows),
+            firsts=_first_candidates(split, rows, inputs),
+            **self._read(split, inputs),
         )
-        if split.sizes is not None:
-            sizes = split.sizes[numbers]
-            batch = replace(batch, sizes=torch.from_numpy(sizes))
-            firsts = first_equal(split.texts[inputs], sizes)
-            if (firsts != np.arange(len(firsts))).any():
-                batch = replace(batch, firsts=torch.from_numpy(firsts))
-        texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
+
+    def _read(self, split: Split, inputs: np.ndarray) -> dict[str, Any]:
+        """The fields of a batch with what heads read of the texts of these inputs: all first texts first, then all second ones."""
+        texts = torch.from_numpy(split.texts[inputs].T.reshape(-1))
         if self.vectors is not None:
-            return replace(batch, vectors=self.vectors[texts])
+            return {"vectors": self.vectors[texts]}
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
-        return replace(batch, tokens=tokens, lengths=lengths, spans=of_inputs(split.token_spans))
+        return {"tokens": tokens, "lengths": lengths, "spans": _tensor(split.token_spans, inputs)}
 
     def loader(self, order: list[TaskRows], pin_memory: bool = False) -> DataLoader[Batch]:
         """A loader of these batches. It runs in this process, because gathering a batch takes microseconds."""
         return DataLoader(self, batch_size=None, sampler=order, pin_memory=pin_memory)
 
 
+def _tensor(values: np.ndarray | None, numbers: np.ndarray) -> Tensor | None:
+    """The values with these numbers; None without values."""
+    return None if values is None else torch.from_numpy(values[numbers])
+
+
+def _first_candidates(split: Split, rows: np.ndarray, inputs: np.ndarray) -> Tensor | None:
+    """`Batch.firsts` of these rows with these inputs; None also for rows without candidates."""
+    if split.sizes is None:
+        return None
+    firsts = first_equal(split.texts[inputs], split.sizes[rows])
+    return torch.from_numpy(firsts) if (firsts != np.arange(len(firsts))).any() else None
+
+
 class Schedule:
-    """The task and the rows of each training step. A step draws one task, with probability proportional to its number of training rows to the power
-    of `sampling` (1: jiant's; 0: all tasks equally often), and takes its next batch. Rows are shuffled again after each pass over them. By task id,
+    """The task and the rows of each training step. A step draws one task, and takes its next batch. Rows are shuffled again after each pass.
+    A task is drawn in proportion to its number of training rows to the power of `sampling` (1: jiant's; 0: all tasks equally often). By task id,
     `lengths` has the length of each training row in tokens, int64 (rows,); `batch_sizes` is in rows; `pool` is as in `pooled_batches`."""
 
     def __init__(
@@ -92,8 +98,8 @@ class Schedule:
         # For each step, the index of its task, and how often the task was drawn before.
         self.draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
         self._turns = np.zeros(steps, dtype=np.int64)
-        for task in range(len(self.tasks)):
-            drawn = self.draws == task
+        for index in range(len(self.tasks)):
+            drawn = self.draws == index
             self._turns[drawn] = np.arange(drawn.sum())
         self._cached_pass = lru_cache(maxsize=2 * len(self.tasks))(self._pass)
 
@@ -104,8 +110,8 @@ class Schedule:
     def rows(self, step: int) -> TaskRows:
         """The task and the rows of a step. Steps are counted from 0."""
         task = self.tasks[self.draws[step]]
-        batches = math.ceil(len(self.lengths[task]) / self.batch_sizes[task])
-        number, batch = divmod(int(self._turns[step]), batches)
+        batches_per_pass = math.ceil(len(self.lengths[task]) / self.batch_sizes[task])
+        number, batch = divmod(int(self._turns[step]), batches_per_pass)
         return task, self._cached_pass(task, number)[batch]
 
     def steps(self, start: int, stop: int) -> list[TaskRows]:
@@ -124,7 +130,7 @@ def pool_size(batches: int) -> int:
 
 
 def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
-    """Every row once, in batches of `size` rows of similar length, in random order; `pool` batches come from one pool. Lengths are int64 (rows,)."""
+    """Batches of `size` rows of similar length, in random order, with every row once. Lengths are int64 (rows,). A pool has `pool` batches."""
     batches = []
     order = rng.permutation(len(lengths))
     for start in range(0, len(order), pool * size):
@@ -135,7 +141,7 @@ def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, poo
 
 
 def sorted_batches(lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> list[TaskRows]:
-    """Every row of every task once, in order of length, so that batches need little padding. The arguments are as in `Schedule`."""
+    """Batches with every row of every task once, in order of length, so that they need little padding. The arguments are as in `Schedule`."""
     batches = []
     for task, task_lengths in lengths.items():
         order, size = np.argsort(task_lengths, kind="stable"), batch_sizes[task]
@@ -163,8 +169,8 @@ def pass_batches(split: Split, batch_size: int) -> int:
 
 def predict_rows(network: TaskNetwork, data: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
     """The codes that a network without dropout predicts, float64 (rows,) or (rows, codes). `order` has every row of one task once, batch by batch."""
-    parts = [(batch.rows, network.predict(batch, outputs)) for batch, outputs in _run(network, data, order, device)]
-    return codes_in_order(parts)
+    computed = _batch_outputs(network, data, order, device)
+    return codes_in_order([(batch.rows, network.predict(batch, outputs)) for batch, outputs in computed])
 
 
 def codes_in_order(parts: Sequence[tuple[Tensor, Tensor]]) -> np.ndarray:
@@ -179,21 +185,21 @@ def codes_in_order(parts: Sequence[tuple[Tensor, Tensor]]) -> np.ndarray:
     return in_order
 
 
-def row_outputs(network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
+def row_outputs(network: TaskNetwork, data: BatchDataset, order: list[TaskRows], device: torch.device) -> np.ndarray:
     """The outputs of a network without dropout, float32 (inputs, outputs), for a task without units. The arguments are as in `predict_rows`."""
     by_row: dict[int, Tensor] = {}
-    for batch, outputs in _run(network, batches, order, device):
+    for batch, outputs in _batch_outputs(network, data, order, device):
         sizes = [1] * len(batch.rows) if batch.sizes is None else batch.sizes.tolist()
         by_row.update(zip(batch.rows.tolist(), outputs.float().cpu().split(sizes), strict=True))
     return torch.cat([by_row[row] for row in sorted(by_row)]).numpy()
 
 
 @torch.no_grad()
-def _run(
-    network: TaskNetwork, batches: BatchDataset, order: list[TaskRows], device: torch.device
+def _batch_outputs(
+    network: TaskNetwork, data: BatchDataset, order: list[TaskRows], device: torch.device
 ) -> Iterator[tuple[Batch, Tensor]]:
     """Yield each batch with the network's outputs."""
     network.eval()
     for task_rows in progress(order, "predicting", "batches"):
-        batch = batches[task_rows].to(device)
+        batch = data[task_rows].to(device)
         yield batch, network(batch)

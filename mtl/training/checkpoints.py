@@ -50,10 +50,7 @@ def weights_fit(network: nn.Module, path: Path) -> bool:
 
 def are_weights_of(network: nn.Module, weights: Mapping[str, Tensor]) -> bool:
     """Whether there is each weight of the network in its shape, and no other. False for what are no weights."""
-    try:
-        shapes = {name: weight.shape for name, weight in weights.items()}
-    except AttributeError:
-        return False
+    shapes = {name: getattr(weight, "shape", None) for name, weight in weights.items()}
     return shapes == {name: weight.shape for name, weight in network.state_dict().items()}
 
 

@@ -79,9 +79,17 @@ def test_a_plot_has_each_run(runs: list[mtl.Run], tmp_path: Path, monkeypatch: p
     assert compare(runs).plot(ax=ax) is ax
     twice = compare([*runs, mtl.open(shutil.copytree(runs[0].path, tmp_path / "again"))]).plot()
     assert {"Best constant", "Best constant, again"} < {text.get_text() for text in twice.get_yticklabels()}
-    named = compare({"a": runs[0], "b": runs[1]}).plot()
-    assert {label.get_text() for label in named.get_yticklabels()} == {"a", "b"}
+    named = compare({"a": runs[0], "$^$": runs[1]}).plot()
+    named.figure.canvas.draw()  # a name is no formula
+    assert {label.get_text() for label in named.get_yticklabels()} == {"a", "$^$"}
     refused(lambda: compare(runs).plot("nix"), key="task")
+
+
+def test_resamples_are_kept_in_the_cache(runs: list[mtl.Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = mtl.compare(runs, cache_dir=tmp_path).tests
+    assert len(list(tmp_path.glob("resampled/*.npz"))) == len(runs)
+    monkeypatch.setattr("mtl.stats.samples.resampled_scores", None)
+    assert mtl.compare(runs, cache_dir=tmp_path).tests.equals(before)
 
 
 def test_what_cannot_be_compared(runs: list[mtl.Run], floor_settings: list[str], tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_mlflow_has_a_run_for_each_training(tmp_path: Path, monkeypatch: pytest.
     mlflow = pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "mlruns").as_uri())
-    trained = fitted(tmp_path / "run", logger="mlflow")
+    trained = fitted(tmp_path / "seed-1/run", logger="mlflow")  # of two folders seed-1, the last one is the run's
     client = mlflow.MlflowClient()
     (made,) = client.search_runs([client.get_experiment_by_name("mtl").experiment_id])
     assert made.info.status == "FINISHED" and made.info.run_name.endswith("run seed-1/pretrain")
