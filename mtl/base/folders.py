@@ -14,7 +14,7 @@ from typing import TypedDict
 
 from mtl.base.errors import InputError
 from mtl.base.files import flush, naming, sha256, without_empty_folders
-from mtl.base.locks import waiting_lock
+from mtl.base.locks import lock
 from mtl.base.untrusted import is_inside, read_json
 
 LIST = "mtl-files.json"  # in the folder: what mtl wrote
@@ -53,8 +53,8 @@ def new_folder(path: Path) -> Iterator[Path]:
 def staging(path: Path, beside: Path) -> Iterator[Path]:
     """Yield a temporary folder, in the folder `beside`, for files that the block moves to `path`. It is removed when the block ends. One that a
     killed process left is removed before the block. While another process writes to `path`, this one waits."""
-    lock = beside / f".{path.name}.lock"
-    with without_empty_folders(beside), waiting_lock(lock, f"{path}: another process writes it"):
+    lock_file = beside / f".{path.name}.lock"
+    with without_empty_folders(beside), lock(lock_file, f"{path}: another process writes it"):
         try:
             leftover = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{32}}\.partial")
             for folder in [file for file in beside.iterdir() if leftover.fullmatch(file.name)]:
@@ -67,7 +67,7 @@ def staging(path: Path, beside: Path) -> Iterator[Path]:
                 shutil.rmtree(stage, ignore_errors=True)
         finally:
             with suppress(OSError):  # Windows does not remove a file that is open
-                lock.unlink()
+                lock_file.unlink()
 
 
 def check_written(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """Locks: only one process at a time does a piece of work, on all machines that share the file system.
-`lock` and `waiting_lock` are locks of the system (flock), which releases them when their process ends. Where a file system has none, they
-are named locks. A named lock is a file that exists while the lock is held. It names the process, its host and the time, and the process
-renews its time. Creating a file that must not exist is atomic on every file system. (Leases of filelock compare the clocks of machines.)"""
+`lock` is a lock of the system (flock), which releases it when its process ends. Where a file system has none, it is a named lock: a file that
+exists while the lock is held. It names the process, its host and the time, and the process renews its time. Creating a file that must not exist is
+atomic on every file system. (Leases of filelock compare the clocks of machines.)"""
 
 import os
 import socket
@@ -31,14 +31,10 @@ class Busy(Exception):
     """Another process holds a lock. The message, if any, says what to do if the lock is stale."""
 
 
-def lock(path: Path) -> AbstractContextManager[None]:
-    """Hold the lock of this file within the block. Raises Busy if another process holds it; without flock, even a killed one of another machine."""
-    return waiting_lock(path, None)
-
-
 @contextmanager
-def waiting_lock(path: Path, message: str | None) -> Iterator[None]:
-    """As `lock`; with a message, if another process holds the lock, log it and wait. Where there is no flock, as `named_lock`."""
+def lock(path: Path, message: str | None = None) -> Iterator[None]:
+    """Hold the lock of this file within the block. If another process holds it, log the message and wait; without a message, raise Busy. Without
+    flock, this is a `named_lock`, and a killed process of another machine seems to hold it until it counts as lost."""
     try:
         system_lock = _system_lock(path, timeout=0)
     except Busy:
@@ -198,7 +194,8 @@ def _create(path: Path, holder: Holder) -> bool:
 
 
 def _remove_lost(path: Path, lost: tuple[Holder | None, int]) -> None:
-    """Remove the lock of a lost process, unless it has been renewed or replaced since it was found: then it stays."""
+    """Remove the lock of a lost process, unless it was renewed or replaced since it was seen: then it is put back. Its process goes on,
+    or ends if it has missed the lock meanwhile."""
     taken = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         path.rename(taken)

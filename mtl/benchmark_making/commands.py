@@ -1,7 +1,7 @@
 """The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,9 @@ def add_commands(commands: Commands) -> None:
 
     annotate = add("annotate", _annotate, "write forms in which people annotate a sample of examples")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
-    add_settings(annotate, "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), data_dir=FOLDER")
+    add_settings(
+        annotate, "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), data_dir=FOLDER, held_out=SHARE"
+    )
 
     make = add("make", _make, "make the tasks of a benchmark from raw data, as a recipe says")
     make.add_argument("recipe", metavar="RECIPE", help="the path of a recipe, or the name of a shipped one")
@@ -138,24 +140,26 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
     rules = typed(Rules, {key: settings.pop(key) for key in ("split", "limit") if key in settings})
     gold, out = settings.pop("gold", None), settings.pop("out", None)
     suite = load_suite(find_suite(arguments.suite))
-    if gold is None:
-        if out is not None:
-            raise InputError("is used with gold= alone", key="out")
-        job = load_job({**settings, "suite": arguments.suite})
-        reasons = check_submissions(suite, submissions, job.data_dir, rules)
-    else:
+    if gold is not None:
         if out is None:
             raise InputError("name the folder of the site", key="out")
         if settings:
             raise InputError("is not used with gold=", key=next(iter(settings)))
-        reasons = make_leaderboard(suite, submissions, Path(str(gold)), Path(str(out)), rules)
-    for name, reason in reasons.items():
-        print(f"{name}: refused: {reason}" if reason else f"{name}: valid")
-    refused = sum(map(bool, reasons.values()))
-    if gold is not None:
+        _print_verdicts(make_leaderboard(suite, submissions, Path(str(gold)), Path(str(out)), rules))
         print(Path(str(out), "index.html"))
-    elif refused:
-        raise InputError(f"{refused} of {counted(len(reasons), 'submission')} would be refused", path=submissions)
+        return
+    if out is not None:
+        raise InputError("is used with gold= alone", key="out")
+    job = load_job({**settings, "suite": arguments.suite})
+    verdicts = check_submissions(suite, submissions, job.data_dir, rules)
+    _print_verdicts(verdicts)
+    if refused := sum(map(bool, verdicts.values())):
+        raise InputError(f"{refused} of {counted(len(verdicts), 'submission')} would be refused", path=submissions)
+
+
+def _print_verdicts(verdicts: Mapping[str, str]) -> None:
+    for name, reason in verdicts.items():
+        print(f"{name}: refused: {reason}" if reason else f"{name}: valid")
 
 
 def _run_together(runs: Sequence["Job"], command: str) -> None:

@@ -1,4 +1,5 @@
-"""How similar two texts are: the share of the first one's units that the second one has. All pairs are searched block by block, to save memory."""
+"""Similarity of texts: the share of one's units that the other has (`TextComparison`), and near duplicates by Jaccard similarity
+(`near_duplicates`). Both compare block by block, to save memory."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +51,7 @@ class TextComparison:
         return _in_common(self.left, self.right) / self.sizes
 
     def pairs(
-        self, keys: Numbers, apart: Numbers, most: int | None, least: bool, low: float, check: Check, title: str
+        self, keys: Numbers, apart: Numbers, most: int | None, least_first: bool, low: float, check: Check, title: str
     ) -> Pairs:
         """For each first text, the second texts that are similar enough.
 
@@ -58,26 +59,30 @@ class TextComparison:
             keys: only texts with the same key are a pair.
             apart: texts with the same value are no pair.
             most: the largest number of pairs of a first text, of equally similar texts the first ones; None: all.
-            least: whether the least similar texts come first, and not the most similar ones.
+            least_first: whether the least similar texts come first, and not the most similar ones.
             low: the smallest similarity of a pair.
             check: gets the number of pairs that are taken, as they become more."""
+        parts, taken = [Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))], 0
+        for lefts, rights, values in self._similarities(keys, title):
+            are_allowed = (values >= low) & (apart[0][lefts, None] != apart[1][rights])
+            rows, columns = _best_cells(np.where(are_allowed, -values if least_first else values, -np.inf), most)
+            parts.append(_first(Pairs(lefts[rows], rights[columns], values[rows, columns]), most, least_first))
+            taken += len(parts[-1].lefts)
+            check(taken)
+        return _first(Pairs(*map(np.concatenate, zip(*parts, strict=True))), None, least_first)
+
+    def _similarities(self, keys: Numbers, title: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Block by block, the numbers of first texts and of second texts with the same key, and the similarity of each to each, (lefts, rights)."""
         frequent = np.argsort(-self.right.getnnz(axis=0), kind="stable")[:DENSE_UNITS]
         rare = np.setdiff1d(np.arange(self.right.shape[1]), frequent)
         dense_left, dense_right = (side[:, frequent].toarray() for side in (self.left, self.right))
         sparse_left, sparse_right = self.left[:, rare], self.right[:, rare]
-        parts = [Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
-        taken, transposed, transposed_rights = 0, sparse_right, None
+        transposed, transposed_rights = sparse_right, None
         for lefts, rights in progress(list(_blocks(keys)), title, "blocks"):
             if rights is not transposed_rights:  # the blocks of a key come one after another
                 transposed, transposed_rights = sparse_right[rights].T.tocsr(), rights
             common = (sparse_left[lefts] @ transposed).toarray() + dense_left[lefts] @ dense_right[rights].T
-            values = common / self.sizes[lefts, None]
-            are_allowed = (values >= low) & (apart[0][lefts, None] != apart[1][rights])
-            rows, columns = _best_cells(np.where(are_allowed, -values if least else values, -np.inf), most)
-            parts.append(_first(Pairs(lefts[rows], rights[columns], values[rows, columns]), most, least))
-            taken += len(parts[-1].lefts)
-            check(taken)
-        return _first(Pairs(*map(np.concatenate, zip(*parts, strict=True))), None, least)
+            yield lefts, rights, common / self.sizes[lefts, None]
 
 
 def unit_sets(units: Units, texts: Sequence[str], title: str) -> csr_matrix:
@@ -113,9 +118,9 @@ def _best_cells(ranked: np.ndarray, most: int | None) -> tuple[np.ndarray, np.nd
     return rows, columns
 
 
-def _first(pairs: Pairs, most: int | None, least: bool) -> Pairs:
+def _first(pairs: Pairs, most: int | None, least_first: bool) -> Pairs:
     """For each first text its most similar (or least similar) pairs, at most so many; the first second text of equal ones."""
-    order = np.lexsort((pairs.rights, pairs.values if least else -pairs.values, pairs.lefts))
+    order = np.lexsort((pairs.rights, pairs.values if least_first else -pairs.values, pairs.lefts))
     lefts = pairs.lefts[order]
     rank = np.arange(len(lefts)) - np.searchsorted(lefts, lefts)
     return Pairs(*(column[order][rank < (most or len(lefts))] for column in pairs))
@@ -127,11 +132,13 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
     2007, All-Pairs). Raises InputError for more than MOST_COMPARED comparisons, and for more than MOST_NEAR pairs."""
     sets = unit_sets(ngrams, texts, "n-grams")
     sizes, prefixes = np.diff(sets.indptr), _prefixes(sets, share)
+    # A unit in n prefixes costs n × n comparisons.
     compared = int(np.bincount(prefixes.indices, minlength=1)[prefixes.indices].sum())
     if compared > MOST_COMPARED:
         many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"
         raise InputError(f"{many}; {FEWER}")
-    transposed, step, pairs = prefixes.T.tocsr(), max(1, BLOCK // max(1, len(texts))), 0
+    transposed, found = prefixes.T.tocsr(), 0
+    step = max(1, BLOCK // max(1, len(texts)))  # texts of a block
     for start in progress(range(0, len(texts), step), "near duplicates", "blocks"):
         common = (prefixes[start : start + step] @ transposed).tocoo()
         later, earlier = common.row.astype(np.int64) + start, common.col.astype(np.int64)
@@ -142,8 +149,8 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
             shared = _in_common(sets[lefts], sets[rights])
             values = shared / (sizes[lefts] + sizes[rights] - shared)
             near = values >= share
-            pairs += int(near.sum())
-            if pairs > MOST_NEAR:
+            found += int(near.sum())
+            if found > MOST_NEAR:
                 raise InputError(f"more than {MOST_NEAR:,} pairs of texts are nearly the same; {FEWER}")
             yield from zip(lefts[near].tolist(), rights[near].tolist(), values[near].tolist(), strict=True)
 
@@ -155,6 +162,7 @@ def _prefixes(sets: csr_matrix, share: float) -> csr_matrix:
     prefixes = csr_matrix((sets.data, rarity[sets.indices], sets.indptr), shape=sets.shape, copy=True)
     prefixes.sort_indices()
     rank = np.arange(prefixes.nnz) - np.repeat(prefixes.indptr[:-1], sizes)
+    # 1e-6: share × size may come out just above a whole number.
     prefixes.data[rank > np.repeat(sizes - np.ceil(share * sizes - 1e-6), sizes)] = 0
     prefixes.eliminate_zeros()
     return prefixes

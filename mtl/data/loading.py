@@ -36,7 +36,7 @@ def load_dataset(
     samples: dict[str, RowSample] = {}
     for number, part in enumerate(parts):
         if lines and (id := part.task.id) in lines:
-            parts[number], samples[id] = take_sample(part, lines[id])
+            parts[number], samples[id] = take_sample(part, lines[id], key=f"imported.rows.{id}")
         elif choosing_share is not None and "train" in part.rows and part.task.scored_split == "dev":
             parts[number], samples[part.task.id] = divide_dev(part, choosing_share)
     dataset = build_dataset(parts)

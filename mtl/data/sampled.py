@@ -1,9 +1,9 @@
-"""Rows that a task is scored on alone: a sample, which a key file names, and dev rows that are divided into those that choose and the others."""
+"""The only rows that a task is scored on: a sample, which a key file names, and dev rows that are divided into those that choose and the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from msgspec import Meta
 
@@ -56,10 +56,9 @@ def read_key(path: Path, suite: Suite, data_dir: Path) -> Key:
     """The content of a key file, which is not trusted. Raises InputError, which names the file and the key, if it is damaged or not of this suite,
     if a task is scored on another split, and if a data file is not the one that the sample was drawn from."""
     remedy = "name the key.json that mtl annotate wrote"
-    try:
-        key = read_json(path, Key, remedy)
-    except InputError as error:
-        raise error if path.exists() else InputError(f"no such file; {remedy}", path=path) from None
+    if not path.exists():
+        raise InputError(f"no such file; {remedy}", path=path)
+    key = read_json(path, Key, remedy)
     if key["suite"] != suite.name:
         raise InputError(f"is of suite {key['suite']}, not of {suite.name}; set suite=", path=path, key="suite")
     for id, sample in key["tasks"].items():
@@ -78,16 +77,16 @@ def read_key(path: Path, suite: Suite, data_dir: Path) -> Key:
     return key
 
 
-def take_sample(part: TaskExamples, lines: Sequence[int]) -> tuple[TaskExamples, RowSample]:
-    """A task of whose scored rows only those on these lines of their file are left. Raises InputError for a line without one, or named twice."""
+def take_sample(part: TaskExamples, lines: Sequence[int], **where: Any) -> tuple[TaskExamples, RowSample]:
+    """A task of whose scored rows only those on these lines of their file are left. Raises InputError for a line without one, or named twice, with
+    the file and the key in `where`, which names the lines."""
     split, wanted = part.task.scored_split, set(lines)
-    key = f"imported.rows.{part.task.id}"
     positions = [number for number, example in enumerate(part.rows[split]) if example.line in wanted]
     rows = [part.rows[split][position] for position in positions]
     if unknown := sorted(wanted - {example.line for example in rows}):
-        raise InputError(f"has lines without a {split} row: {listed([*map(str, unknown)], MOST_NAMED)}", key=key)
+        raise InputError(f"has lines without a {split} row: {listed([*map(str, unknown)], MOST_NAMED)}", **where)
     if not rows or len(wanted) < len(lines):
-        raise InputError("must name at least one line, and none twice", key=key)
+        raise InputError("must name at least one line, and none twice", **where)
     sample = RowSample([example.line for example in rows], positions, len(part.rows[split]))
     return replace(part, rows={**part.rows, split: rows}), sample
 

@@ -90,7 +90,7 @@ def _rows_again(task: Task, layout: Layout, contents: Mapping[str, bytes]) -> li
 
 
 def read_split(task: Task, path: Path, split: str, layout: Layout | None = None) -> list[Example]:
-    """All rows of a split's file, with targets and groups, but of a test file that is not scored the texts alone. Errors: as `read_examples`."""
+    """All rows of a split's file, with targets and groups; of a test file that is not scored, the texts alone. Errors: as `read_examples`."""
     has_targets = task.has_targets(split)
     rows = read_examples(task, path, has_targets, layout)
     return grouped_by_source(task, rows) if has_targets and task.same_source is not None else rows

@@ -44,13 +44,13 @@ def run_together(
         if not unfinished:
             return
         failures = Failures(len(unfinished))
-        check_choice("engine", unfinished[0].config.engine, ENGINES)  # that of a wing may be missing
-        engine = ENGINES[unfinished[0].config.engine]()
+        name = unfinished[0].config.engine
+        check_choice("engine", name, ENGINES)  # the wing that brings it may not be installed
+        engine = ENGINES[name]()
         prepared = _prepare(unfinished, engine, failures)
         begun = [run for run in unfinished if run.name in prepared]
         units = ordered_units(begun, prepared, expected or {})
-        by_run = {run.name: {unit.name for unit in units if unit.arguments[1] is run} for run in begun}
-        _train(begun, units, engine, _Results(by_run, prepared, failures, command, finished))
+        _train(begun, units, engine, _Results(set(prepared), prepared, failures, command, finished))
         failures.check()
 
 
@@ -86,8 +86,7 @@ def _train(runs: Sequence[Job], units: Sequence[Unit], engine: Engine, results: 
 class _Results:
     """What becomes of the runs while the units train their seeds."""
 
-    # By run, the names of the units that have not ended. A run that has failed or is summed up is not here.
-    unfinished: dict[str, set[str]]
+    unfinished: set[str]  # the names of the runs that have not failed and are not summed up
     prepared: Mapping[str, Prepared]  # by run
     failures: Failures
     command: str
@@ -98,20 +97,19 @@ class _Results:
         _, run, seed = unit.arguments
         if isinstance(value, UserError):
             self.failures.add(run.name, unit.name, value)
-            self.unfinished.pop(run.name, None)
+            self.unfinished.discard(run.name)
         elif run.name in self.unfinished:
             # Not every engine sends what its processes show.
             show(final_scores(run, seed, read_json(run.folder.scores(seed), SeedScores), run.name))
-            self.unfinished[run.name].discard(unit.name)
             self.sum_up_if_done(run)
         if not self.unfinished:
-            self.failures.check()  # ends the other seeds of runs that failed
+            self.failures.check()  # an error raised here ends the engine, and the seeds left of runs that failed
 
     def sum_up_if_done(self, run: Job) -> None:
-        """Write the summary of a run whose units have all ended."""
-        if run.name not in self.unfinished or self.unfinished[run.name]:
+        """Write the summary of a run whose seeds all have scores."""
+        if not all(run.folder.scores(seed).exists() for seed in run.config.seeds):
             return
-        del self.unfinished[run.name]
+        self.unfinished.remove(run.name)
         try:
             with resources_as_input():
                 sum_up(run, self.prepared[run.name], self.command)
@@ -172,7 +170,7 @@ def unit_of(run: Job, part: str, call: Callable[..., Any], *further: Any) -> Uni
     return Unit(
         name=f"{run.name}, {part}" if run.name else part,
         call=result_or_error,
-        arguments=(call, run, *further),
+        arguments=(call, run, *further),  # results are read by them, as in `_, run, seed = unit.arguments`
         prefix=f"{run.name} · " if run.name else "",
         folder=run.folder.path.parent,
         needs=Needs(config.trainer.threads, 0.0 if on_cpu else config.resources.gpu, config.resources.memory_bytes),

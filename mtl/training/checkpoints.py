@@ -16,6 +16,13 @@ DONE = "done.json"  # written when a stage has finished
 RESTORE = "restore the file, or make the run again"
 
 
+class Checkpoint(TypedDict):
+    """The file of the weights that a stage saves."""
+
+    state_dict: dict[str, Any]
+    threshold_shift: NotRequired[float | list[float]]  # see `mtl.methods.stage2`
+
+
 def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") -> bool:
     """Load the weights of the stage in this folder into the network if it has finished, and return whether. Raises InputError as `load_weights`."""
     if not (folder / DONE).exists():
@@ -54,13 +61,6 @@ def are_weights_of(network: nn.Module, weights: Mapping[str, Tensor]) -> bool:
     return shapes == {name: weight.shape for name, weight in network.state_dict().items()}
 
 
-class Checkpoint(TypedDict):
-    """The file of the weights that a stage saves."""
-
-    state_dict: dict[str, Any]
-    threshold_shift: NotRequired[float | list[float]]  # see `mtl.methods.stage2`
-
-
 def read_weights(path: Path, remedy: str = RESTORE) -> dict[str, Tensor]:
     """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged, and for a weight that is not finite."""
     weights: dict[str, Tensor] = read_checkpoint(path, Checkpoint, f"; {remedy}")["state_dict"]
@@ -77,8 +77,8 @@ def weights_below(weights: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in weights.items() if name.startswith(prefix)}
 
 
-def update_with_weights(content: Any, weights: Mapping[str, Tensor]) -> None:
+def update_with_weights(digest: Any, weights: Mapping[str, Tensor]) -> None:
     """Add names, shapes and values of weights to a hash."""
     for name, weight in sorted(weights.items()):
-        content.update(f"{name} {tuple(weight.shape)}".encode())
-        content.update(weight.cpu().contiguous().numpy().data)
+        digest.update(f"{name} {tuple(weight.shape)}".encode())
+        digest.update(weight.cpu().contiguous().numpy().data)

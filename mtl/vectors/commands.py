@@ -72,7 +72,7 @@ def _transformer(arguments: argparse.Namespace) -> None:
 
     settings = parse_settings(arguments.settings)
     request = TrainingRequest.take(settings)
-    out = request.path("pretrain transformer")
+    out = request.checked_path("pretrain transformer")
     names = settings.pop("vocabulary_texts", None) or []
     vocabulary = [Path(str(name)) for name in (names if isinstance(names, list) else [names])]
     files = list(map(Path, request.texts or ()))

@@ -31,9 +31,9 @@ class TrainingRequest:
             values["texts"] = [values["texts"]]
         return typed(cls, values)
 
-    def path(self, command: str) -> Path:
+    def checked_path(self, command: str) -> Path:
         """The file or folder to write. Raises InputError, which names the command, if it or the text is missing, or settings do not fit together."""
-        if self.texts is None and self.suite is None:
+        if not self.texts and self.suite is None:
             raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
         if self.out is None:
             raise InputError(f"{command}: name what to write: out=PATH")

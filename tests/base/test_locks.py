@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mtl.base import locks
-from mtl.base.locks import LOST, Busy, Holder, holder_of, is_held, lock, named_lock, waiting_lock
+from mtl.base.locks import LOST, Busy, Holder, holder_of, is_held, lock, named_lock
 
 ELSEWHERE = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
 
@@ -63,7 +63,7 @@ def test_a_killed_process_releases_its_lock(tmp_path: Path, monkeypatch: pytest.
     for _ in range(2):
         with lock(path), pytest.raises(Busy), lock(path):
             pass
-        with waiting_lock(path, "busy"), pytest.raises(Busy), lock(path):
+        with lock(path, "busy"), pytest.raises(Busy), lock(path):
             pass
 
 
@@ -82,7 +82,7 @@ def test_one_that_waits_takes_over_the_lock_of_a_lost_machine(
     without_flock(monkeypatch, errno.ENOSYS)
     write(tmp_path / ".lock.process", ELSEWHERE)
     start = time.monotonic()
-    with caplog.at_level("INFO", logger="mtl"), waiting_lock(tmp_path / ".lock", "another process fills it"):
+    with caplog.at_level("INFO", logger="mtl"), lock(tmp_path / ".lock", "another process fills it"):
         assert time.monotonic() - start >= 0.2
         with pytest.raises(Busy), lock(tmp_path / ".lock"):
             pass

@@ -53,7 +53,7 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
                 raise ValueError(f"an earlier file has answers of {name} to {id}, too; leave one of the files out")
         except ValueError as error:
             raise InputError(str(error), path=path, line=records[0].line) from None
-        person.answers[id] = _read_targets(path, records, job, key, id)
+        person.answers[id] = _read_targets(path, records, job, key, key_file, id)
     return list(people.values())
 
 
@@ -76,12 +76,13 @@ def _check_same_head(record: Record, first: Record) -> None:
             raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")
 
 
-def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, id: str) -> np.ndarray:
+def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, key_file: Path, id: str) -> np.ndarray:
     """The targets that the lines of a file mean, (rows of the sample,), in the order of the rows in the data file."""
     task = job.suite.tasks[id]
     kind, file = target_kind(task), scored_file(task, job.data_dir)
     check_present(job.suite, [task], job.data_dir)
-    part, sample = take_sample(read_task(task, job.data_dir, job.config.held_out), key["tasks"][id]["lines"])
+    part, lines = read_task(task, job.data_dir, job.config.held_out), key["tasks"][id]["lines"]
+    part, sample = take_sample(part, lines, path=key_file, key=f"tasks.{id}.lines")
     # All by the line of the row in the data file: the rows, the answers, and the lines of the file that they stand on.
     rows = dict(zip(sample.lines, part.rows[task.scored_split], strict=True))
     targets: dict[int, Target] = {}

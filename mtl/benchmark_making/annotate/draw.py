@@ -54,7 +54,7 @@ def sample_id(suite: str, task: str, key: TaskKey) -> str:
 
 def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
     """Write a form for each task, TASK.html, and key.json into a new folder, and return their paths. The same settings give the same bytes. Raises
-    InputError for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is written then."""
+    InputError for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. No form is written then."""
     key = Key(suite=job.suite.name, tasks={})
     forms: dict[str, str] = {}  # pages by their file names
     for task in _chosen_tasks(job, settings):

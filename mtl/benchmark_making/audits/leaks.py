@@ -19,8 +19,8 @@ def shared_within(parts: dict[str, Part]) -> Iterator[Finding]:
 
 
 def shared_across(tasks: Sequence[dict[str, Part]]) -> Iterator[Finding]:
-    """Rows of one task's dev and test whose texts all occur in another task's training rows. Rows that also occur in the task's own training rows are
-    left to `shared_within`. Of several tasks with the same training texts, only the first is compared."""
+    """Rows of one task's dev and test whose texts are those of a training row of another task, or whose only text is one of its texts. Those that
+    also occur in the task's own training rows are left to `shared_within`. Of several tasks with the same training texts, only the first counts."""
     sources: dict[frozenset[Key], Part] = {}  # the training rows to compare with, by all of their keys
     for parts in tasks:
         if "train" in parts:
@@ -53,8 +53,8 @@ def _by_single_texts(part: Part) -> Index:
 
 
 def _shared_rows(part: Part, source: Part, role: str) -> Iterator[Finding]:
-    """The rows of `part` that also occur in `source`."""
-    # `role`, "train" or "dev", says what `source` is used for. `source.split` is what messages call it: "dev (held out)" has the role "dev".
+    """The rows of `part` that also occur in `source`. Its `role`, "train" or "dev", says what it is used for; `source.split` is what messages call
+    it: "dev (held out)" has the role "dev"."""
     index = _by_texts(source)
     matches: Matches = []
     reordered = 0
@@ -92,7 +92,7 @@ def _matched_lines(part: Part, matches: Matches) -> str:
 
 
 def _shared_texts(part: Part, source: Part, index: Index, known: Index) -> Iterator[Finding]:
-    """The rows of `part` whose texts are among the training rows of another task (`source`, by `index`), but not among those of its own (`known`)."""
+    """The rows of `part` whose texts are a key of `index`, which has the training rows of another task (`source`), but not of its own (`known`)."""
     matches: Matches = []
     for key, row in zip(part.keys, part.rows, strict=True):
         texts = without_order(part.task, key)

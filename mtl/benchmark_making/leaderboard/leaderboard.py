@@ -2,6 +2,7 @@
 alone, scores are rounded as the suite shows them, and nothing says which rows are right."""
 
 import os
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -103,10 +104,9 @@ def _reason(error: Exception, hidden: Sequence[Path]) -> str:
     if not isinstance(error, InputError):
         logger.debug("a submission is refused", exc_info=error)
         text = f"cannot be read ({type(error).__name__})"
-    for folder in hidden:
-        for path in (folder, folder.resolve()):
-            if path != Path():
-                text = text.replace(f"{path}{os.sep}", "")
+    paths = {f"{path}{os.sep}" for folder in hidden for path in (folder, folder.resolve()) if path != Path()}
+    longest_first = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
+    text = re.sub(rf"(?<![\w./+-])({longest_first})", "", text)  # `gold/` is not removed from `marigold/`
     return shortened(text, submission.LONGEST)
 
 

@@ -90,7 +90,7 @@ def _run_steps(recipe: TaskRecipe, sources: Sources) -> tuple[dict[str, Table], 
     tables = {name: source.table for name, source in sources.items()}
     records: list[StepRecord] = []
     added = 0
-    for number, use in enumerate(recipe.uses, start=1):
+    for use in recipe.uses:
         work = Work(recipe.path, use.number, use.name, recipe.keys.seed, added)
         table = use.step.run(work, *(tables[name] for name in use.tables))
         added = work.added
@@ -101,7 +101,7 @@ def _run_steps(recipe: TaskRecipe, sources: Sources) -> tuple[dict[str, Table], 
         tables[use.into] = Table(use.into, table.columns, table.rows)
         # Rows that a step does not choose for a new table are dropped only if nothing reads the table that it took later.
         table_stays = (
-            len(use.tables) == 1 and use.into not in use.tables and recipe.is_read(use.tables[0], after=number)
+            len(use.tables) == 1 and use.into not in use.tables and recipe.is_read(use.tables[0], after=use.number)
         )
         records.append(StepRecord(use, rows_in, len(table.rows), [] if table_stays else work.dropped, work.facts))
     return tables, records

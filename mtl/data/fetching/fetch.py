@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import without_empty_folders
-from mtl.base.locks import waiting_lock
+from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.untrusted import inside
 from mtl.base.wings import wings
@@ -70,7 +70,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
 
 def _generate(suite: Suite, data_dir: Path) -> None:
     """Write those files of an embedded suite that are not there, each atomically, one process after another."""
-    with waiting_lock(data_dir / ".lock", f"{data_dir}: another process writes the data"):
+    with lock(data_dir / ".lock", f"{data_dir}: another process writes the data"):
         if missing_tasks(choose_scored(suite, data_dir), data_dir):
             write_sample(suite.name, data_dir)
             logger.info("%s: written to %s", suite.name, data_dir)

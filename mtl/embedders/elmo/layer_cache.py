@@ -9,7 +9,7 @@ import numpy as np
 from mtl.base.arrays import read_array, read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, replacing, reserve
-from mtl.base.locks import waiting_lock
+from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.progress import Progress
 from mtl.base.wording import format_bytes
@@ -66,7 +66,7 @@ class LayerCache:
 
     def _fill(self, texts: dict[str, Sequence[str]]) -> None:
         """Compute the rows of those of these texts, by key, that the cache does not have."""
-        with waiting_lock(self.folder / ".lock", f"{self.folder}: another process is filling this cache"):
+        with lock(self.folder / ".lock", f"{self.folder}: another process is filling this cache"):
             for partial in self.folder.glob(".*.partial"):  # temporary files of killed processes
                 partial.unlink()
             present = set(self._locations())

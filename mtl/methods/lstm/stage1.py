@@ -18,7 +18,7 @@ from torch import nn
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy, write_json
-from mtl.base.locks import waiting_lock
+from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.settings.layers import flatten_config, matches
 from mtl.base.settings.schema import INDIFFERENT, Config
@@ -72,7 +72,7 @@ class SharedStage1:
 
     def reserved(self, title: str) -> AbstractContextManager[None]:
         """Within the block, no other process trains this stage 1. The title is that of messages."""
-        return waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
+        return lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same")
 
     def take(self, folder: Path, network: nn.Module, title: str) -> bool:
         """If another run has finished this stage 1 and its weights fit the network, link or copy them and its record to `folder`. Return whether."""

@@ -14,7 +14,7 @@ from mteb.models.model_meta import ScoringFunction
 from mteb.types import PromptType
 
 from mtl.base.files import check_space, naming
-from mtl.base.locks import waiting_lock
+from mtl.base.locks import lock
 from mtl.base.progress import Progress
 from mtl.data.blocks import BLOCK
 from mtl.vectors.mteb.model import EncoderModel
@@ -72,7 +72,7 @@ class CorpusSearch:
         digest = hashlib.sha256("\n".join([*self._key, split, subset]).encode()).hexdigest()
         path, row = self._folder / f"{task}-{digest[:16]}.f32", FLOAT * dim
         self._folder.mkdir(parents=True, exist_ok=True)
-        waiting = waiting_lock(path.with_suffix(".lock"), f"{path}: another process encodes this corpus")
+        waiting = lock(path.with_suffix(".lock"), f"{path}: another process encodes this corpus")
         with waiting, naming(path), path.open("ab") as file:
             done = min(file.tell() // row, len(self._corpus))
             if done == len(self._corpus):

@@ -14,7 +14,7 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_text
-from mtl.base.locks import waiting_lock
+from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.typed import UnknownKey
 from mtl.jobs.engines import ENGINES, Mapper, Needs, Unit
@@ -51,7 +51,7 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     if settings.workers is not None:
         encode_blocks = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
     evaluator = Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark), encode_blocks)
-    with waiting_lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
+    with lock(folder.path / ".lock", f"{folder.path}: another process evaluates this encoder"):
         write_text(folder.benchmark, path.read_text(encoding="utf-8"))
         for number, name in enumerate(tasks, 1):
             evaluator.evaluate(name, f"{name} ({number} of {len(tasks)})")

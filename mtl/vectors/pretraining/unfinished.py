@@ -10,7 +10,7 @@ from mtl.base.device import threads_of_torch
 from mtl.base.errors import InputError
 from mtl.base.files import write_json
 from mtl.base.folders import check_new_folder
-from mtl.base.locks import waiting_lock
+from mtl.base.locks import lock
 from mtl.base.untrusted import read_json
 
 FORMAT = 3  # of unfinished trainings: increase it whenever their files change, or what a step does
@@ -31,7 +31,7 @@ def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path],
     check_new_folder(out)
     folder = unfinished_folder(out)
     message = f"{folder}: another process is training this model"
-    with waiting_lock(folder / LOCK, message), threads_of_torch(settings.threads):
+    with lock(folder / LOCK, message), threads_of_torch(settings.threads):
         files = [path for path in folder.iterdir() if path.name != CLAIM and not path.name.startswith(".")]
         if files and not (folder / CLAIM).exists():
             problem = "holds files of no unfinished training; move them away or name another folder with out="

@@ -14,7 +14,7 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import sha256, write_text
-from mtl.base.locks import waiting_lock
+from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.typed import typed
 from mtl.base.wings import resolve
@@ -78,7 +78,7 @@ def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
 
 def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str, Any]) -> Path:
     """Train vectors of the kind `name`, with settings of its class in TRAININGS, and return their path. Raises InputError if it cannot be done."""
-    path = request.path("embeddings train")
+    path = request.checked_path("embeddings train")
     if request.suite is None and request.language is None:
         example = "language=CODE, as in language=sv"
         raise InputError(f"embeddings train: name the language of the texts, for the tokenizer: {example}")
@@ -114,8 +114,8 @@ def train_recipe(
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
-    lock = path.with_name(f".{path.name}.training")  # not that of `new_folder`, which writes the result
-    with waiting_lock(lock, f"{path}: another process is training these vectors"):
+    lock_file = path.with_name(f".{path.name}.training")  # not that of `new_folder`, which writes the result
+    with lock(lock_file, f"{path}: another process is training these vectors"):
         leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.[0-9a-f]{{32}}\.partial")
         for file in path.parent.iterdir():
             if leftover.fullmatch(file.name) and file.is_file():
@@ -124,7 +124,7 @@ def _locked(path: Path) -> Iterator[None]:
             yield
         finally:
             with suppress(OSError):  # Windows keeps files that are open
-                lock.unlink()
+                lock_file.unlink()
 
 
 def file_text(files: Sequence[Path], language: str) -> Text:

@@ -1,6 +1,7 @@
 """`mtl import` of what people answered: their runs, the run of their majority, and how far they agree; and files of answers that are not those of a
 form's sample: each is one line that names the file and the line."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, permutations
@@ -198,6 +199,15 @@ def job(forms: Path) -> Job:
 
 def read(forms: Path, job: Job, *files: Path) -> list[Person]:
     return read_answers(files, job, read_key_of(forms), forms / "key.json")
+
+
+def test_lines_of_the_key_without_a_row_are_named_with_the_key(forms: Path, job: Job, tmp_path: Path) -> None:
+    key = read_key_of(forms)
+    key["tasks"]["kansla"]["lines"][-1] = 999
+    write_lines(forms / "key.json", [json.dumps(key)])
+    anna = write_lines(tmp_path / "anna.tsv", answer_lines(forms, "kansla", "Anna", GOOD))
+    with raises_input_error(file="key.json", key="tasks.kansla.lines"):
+        read(forms, job, anna)
 
 
 def test_answers_of_several_people_and_tasks_in_any_order(forms: Path, job: Job, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 from data_files import read_json, write_jsonl, write_lines
 
 from mtl.api.cli import main
-from mtl.benchmark_making.leaderboard import scoring, submission
+from mtl.base.errors import InputError
+from mtl.benchmark_making.leaderboard import leaderboard, scoring, submission
 from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
 from mtl.tasks.suite import load_suite
 
@@ -152,6 +153,12 @@ def test_the_same_folders_give_the_same_bytes_and_changed_labels_other_scores(ho
     write_lines(home / "gold/mood/test.tsv", ["text\tlabel", *swapped])
     assert main(RUN) == 0
     assert by_name(home)["good"]["scores"]["mood"] == pytest.approx(100 - before)
+
+
+def test_a_reason_says_no_path_of_a_hidden_folder_and_keeps_names_that_end_like_one(tmp_path: Path) -> None:
+    hidden = (Path("subs"), tmp_path / "gold", Path("gold"))
+    for path, said in (("subs/marigold/a.tsv", "marigold/a.tsv"), (f"{tmp_path}/gold/a.tsv", "a.tsv"), ("gold/a", "a")):
+        assert leaderboard._reason(InputError("bad", path=path), hidden) == f"{said}: bad"
 
 
 def test_a_zip_the_same_predictions_twice_a_system_without_a_task_and_removed_ones(home: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from embedding_requests import build, found, small_job, vectors_of
 from input_errors import refused
 
-from mtl.base.locks import waiting_lock
+from mtl.base.locks import lock
 from mtl.embedders.recipes import load_recipe
 
 
@@ -43,7 +43,7 @@ def test_a_recipe_that_another_process_trains_is_waited_for(
     monkeypatch.setattr("mtl.vectors.words.fasttext.FastTextTraining.train", None)  # must not be called
     caplog.clear()
     with caplog.at_level("INFO", logger="mtl"), ThreadPoolExecutor() as pool:
-        with waiting_lock(path.with_name(f".{path.name}.training"), ""):
+        with lock(path.with_name(f".{path.name}.training"), ""):
             obtained = pool.submit(vectors_of, run)
             while "another process is training these vectors" not in caplog.text and not obtained.done():
                 time.sleep(0.01)
