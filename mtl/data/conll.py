@@ -86,7 +86,7 @@ def _peeked(lines: Iterable[str]) -> tuple[Iterator[str], str | None]:
     lines, head = iter(lines), list[str]()
     for line in lines:
         head.append(line)
-        if line.strip(INVISIBLE) and not line.startswith(("#", DOCUMENT_TOKEN)):
+        if line.strip().strip(INVISIBLE) and not line.startswith(("#", DOCUMENT_TOKEN)):
             return chain(head, lines), line
     return iter(head), None
 

@@ -113,14 +113,10 @@ def read_rows(task: Task, path: Path) -> list[Row]:
     return [example.row for example in read_examples(task, path, targets=False)]
 
 
-def read_predicted(task: Task, path: Path, sizes: np.ndarray | None = None) -> np.ndarray:
-    """As `read_targets`, but predictions, where `TargetKind.parse_prediction` says what is valid."""
-    return read_targets(task, path, sizes, predicted=True)
-
-
 def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None, predicted: bool = False) -> np.ndarray:
     """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it; `sizes` are the numbers of
-    the rows' candidates or units, (rows,), where they are known. Raises InputError for a target that is not valid, with its line."""
+    the rows' candidates or units, (rows,), where they are known. Of predictions (`predicted`), `TargetKind.parse_prediction` says which are
+    valid. Raises InputError for a target that is not valid, with its line."""
     kind, values = target_kind(task), []
     parse = kind.parse_prediction if predicted else kind.parse
     row_sizes = chain([] if sizes is None else sizes.tolist(), repeat(None))

@@ -154,6 +154,8 @@ def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
 def _agreement(first: str, second: str) -> tuple[int, int]:
     """How many characters two texts have in common at their start, and how many of the rest at their end."""
     shorter = min(len(first), len(second))
+    if first == second:
+        return shorter, 0
     start = next((i for i in range(shorter) if first[i] != second[i]), shorter)
     end = next((i for i in range(shorter - start) if first[-1 - i] != second[-1 - i]), shorter - start)
     return start, end

@@ -17,7 +17,7 @@ from mtl.base.names import one_spelling, text_problem
 from mtl.base.terminal import one_line
 from mtl.base.untrusted import AGAIN, check_plain_folder, read_bytes, read_json
 from mtl.base.untrusted_yaml import YAML_LIMIT
-from mtl.data.examples import read_predicted
+from mtl.data.examples import read_targets
 from mtl.runs.folder import RunFolder
 from mtl.runs.records import SeedScores, Summary, read_stage, read_summary
 from mtl.runs.rows import RecordedRows, read_recorded, recorded_groups, recorded_rows
@@ -55,7 +55,7 @@ class FinishedRun:
 
     def seed_predictions(self, task: Task, seed: int, split: str | None = None) -> np.ndarray:
         """One seed's predictions for the rows of a split, (rows,); without one, of the split that the task is scored on."""
-        return read_predicted(task, self.folder.predictions(seed, split or self.split(task), task.id))
+        return read_targets(task, self.folder.predictions(seed, split or self.split(task), task.id), predicted=True)
 
     def curves(self, seed: int) -> Iterator[tuple[str, str | None, list[dict[str, float]]]]:
         """The learning curves of one seed: each stage, pretrain or finetune, its task, None for stage 1, and its validations, with the keys
@@ -103,7 +103,7 @@ class FinishedRun:
                 raise InputError(f"{task.id}: {groups} groups for {rows} {split} rows", path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, split, task.id)
-                if (count := len(read_predicted(task, file, scored.candidates))) != rows:
+                if (count := len(read_targets(task, file, scored.candidates, predicted=True))) != rows:
                     raise InputError(f"{count} predictions for {rows} {split} rows", path=file)
 
     def check_records(self) -> None:

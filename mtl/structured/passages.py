@@ -89,8 +89,8 @@ def unit_features(question: str, passage: str) -> list[list[str]]:
 
 
 def _word_features(passage: str, asked: Set[str], beginning: Sequence[str]) -> Iterator[list[str]]:
-    """The features of each word: its shape, its neighbours, whether it is in the first sentence, how far the nearest words of the question (`asked`)
-    are, and the beginning of the question."""
+    """The features of each word: the word and its shape, its neighbours, whether it is in the first sentence and in the question (`asked`), how far
+    the nearest words of the question are, and the beginning of the question."""
     words = words_of(passage)
     shapes = [_shape(passage[first:end]) for first, end in units_of(passage)[1:].tolist()]
     is_asked = np.array([word in asked for word in words], dtype=bool)

@@ -10,7 +10,7 @@ from mtl.base.files import write_json, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
-from mtl.data.examples import read_predicted
+from mtl.data.examples import read_targets
 from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, measure, read_entry, read_template, unfilled
 from mtl.submissions.files import MOST_PREDICTIONS, read_submission, row_contents, rows_name
@@ -35,7 +35,7 @@ def write_rows(submitted: Submitted) -> list[str]:
         figures[task.id] = {}
         for split, file in files[task.id].items():
             path = submitted.folder.predictions(submitted.seed, split, task.id)
-            targets: list[Target] = read_predicted(task, path).tolist()
+            targets: list[Target] = read_targets(task, path, predicted=True).tolist()
             if len(targets) != len(file.lines):
                 raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
             values = prediction_values(task, targets, list(files[task.id].values()))

@@ -60,6 +60,10 @@ class MultitaskModule(ValidatedModule):
         # The parts of a step's batch after its first one, each with its share in the loss: `training_step` leaves them to `backward`.
         self._later_parts: list[tuple[Batch, Tensor]] = []
 
+    def forward(self, batch: Batch) -> Tensor:
+        """The outputs of the task's head, (inputs, outputs)."""
+        return self.network(batch)
+
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
         return batch.to(device, non_blocking=True)
 

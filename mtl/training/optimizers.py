@@ -78,13 +78,17 @@ class Adam(torch.optim.Adam):
 
 def clip_gradients(parameters: Iterable[nn.Parameter], limit: float) -> None:
     """Scale all gradients so that the norm of all of them together is at most `limit`. A sparse gradient is summed by rows first."""
-    gradients: list[Tensor] = []  # of a sparse one, its values
-    for parameter in parameters:
-        if parameter.grad is not None and parameter.grad.is_sparse:
+    trained = [parameter for parameter in parameters if parameter.grad is not None]
+    if not any(parameter.grad is not None and parameter.grad.is_sparse for parameter in trained):
+        nn.utils.clip_grad_norm_(trained, limit)  # on a GPU, one operation for all
+        return
+    values = []
+    for parameter in trained:
+        assert parameter.grad is not None
+        if parameter.grad.is_sparse:
             parameter.grad = parameter.grad.coalesce()
-            gradients.append(parameter.grad.values())
-        elif parameter.grad is not None:
-            gradients.append(parameter.grad)
-    factor = (limit / (nn.utils.get_total_norm(gradients) + 1e-6)).clamp(max=1.0)
-    for gradient in gradients:
-        gradient.mul_(factor)
+        values.append(parameter.grad.values() if parameter.grad.is_sparse else parameter.grad)
+    norm = nn.utils.get_total_norm(values)
+    factor = (limit / (norm + 1e-6)).clamp(max=1.0)
+    for gradient_values in values:
+        gradient_values.mul_(factor)

@@ -73,8 +73,8 @@ def _transformer(arguments: argparse.Namespace) -> None:
     settings = parse_settings(arguments.settings)
     request = TrainingRequest.take(settings)
     out = request.checked_path("pretrain transformer")
-    names = settings.pop("vocabulary_texts", None) or []
-    vocabulary = [Path(str(name)) for name in (names if isinstance(names, list) else [names])]
+    names = settings.pop("vocabulary_texts", None)
+    vocabulary = [Path(str(name)) for name in (names if isinstance(names, list) else [names]) if name is not None]
     files = list(map(Path, request.texts or ()))
     pretraining_settings = read_settings(str(settings.pop("config", "small")), settings)
     check_installed("transformers")

@@ -341,6 +341,8 @@ def test_documents_and_a_header_that_names_the_columns(tmp_path: Path) -> None:
         ("x O\n", ["tokens", "pos", "tags"], 1),
         ("# text = nothing\n\n", None, None),
         ("", None, None),
+        ("\u00a0\n", None, None),
+        ("\u00a0\nx O\n", None, 1),
     ],
 )
 def test_what_is_no_file_of_tokens(tmp_path: Path, content: str, header: list[str] | None, line: int | None) -> None:

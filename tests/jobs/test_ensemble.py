@@ -13,7 +13,7 @@ from scipy.special import softmax
 
 from mtl.api.cli import main
 from mtl.data.dataset import input_rows
-from mtl.data.examples import read_predicted
+from mtl.data.examples import read_targets
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.ensemble import ensemble_job
 from mtl.jobs.job import Job
@@ -84,7 +84,9 @@ def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
                 decisions = label_decisions(joint("dev", mood), dataset.splits[head]["dev"].targets, 1)
                 expected[:, 1] += best_shift(decisions)
                 expected = expected.argmax(axis=1)
-            predicted = read_predicted(task, folder / f"both/seed-1/predictions/{split}_pred_{task.id}.tsv")
+            predicted = read_targets(
+                task, folder / f"both/seed-1/predictions/{split}_pred_{task.id}.tsv", predicted=True
+            )
             if task.kind == "number":
                 np.testing.assert_allclose(predicted, expected, atol=1e-5)
             else:

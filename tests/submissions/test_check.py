@@ -142,7 +142,7 @@ PROBLEMS: list[Change] = [
     *(lambda copy: next(copy.glob("*.json")).write_text("[1]"), in_entry("tasks", "grad", "dev", "N", value=5)),
     *(in_entry(*ALPHA, value=0.99), in_entry(*ALPHA, value="0.3"), in_entry(*ALPHA), in_entry("tasks", "grad")),
     *(in_entry("tasks", "val", "test", "N", value=float("nan")), in_entry("tasks", "val", "tset", value={})),
-    *(in_entry("tasks", "ny", value={}), in_entry("tasks", "grad", "dev"), in_entry("extra", value=1)),
+    *(in_entry("tasks", "ny", value={}), in_entry("tasks", "grad", "dev"), in_entry("tasks", "grad", "dev", value=5), in_entry("extra", value=1)),
     *(in_entry("link", value={"a": 1}), in_entry("model", "colour", value="red"), in_entry("model", "name")),
     *(in_entry("left_out", value=["borta", left_out]) for left_out in ("val", "ny")),
 ]  # fmt: skip

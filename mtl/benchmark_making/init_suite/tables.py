@@ -27,9 +27,8 @@ SPAN_LIST = "a list of spans, which reading.spans reads, or kind: answer in a su
 # The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
 STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
 
-CellsByColumn = dict[
-    str, dict[int, Any]
-]  # by column and number of the row in a sample: rows may have keys of their own
+# By column and number of the row in a sample: rows may have keys of their own.
+CellsByColumn = dict[str, dict[int, Any]]
 
 
 @dataclass(frozen=True)

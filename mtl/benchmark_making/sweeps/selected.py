@@ -11,7 +11,7 @@ from mtl.base.files import sha256
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import inside, read_json
 from mtl.benchmark_making.sweeps.run_names import setting_name
-from mtl.data.examples import read_predicted
+from mtl.data.examples import read_targets
 from mtl.methods.method import BuildRequest, Method, Predictions
 from mtl.methods.method_kind import MethodKind
 from mtl.runs.folder import RunFolder
@@ -105,7 +105,7 @@ class Selected(Method):
             by_split: Predictions = {}
             for name, split in self.to_predict(task).items():
                 path = chosen.predictions(seed, name, task.id)
-                by_split[name] = read_predicted(task, path, split.scored.candidates)
+                by_split[name] = read_targets(task, path, split.scored.candidates, predicted=True)
                 if len(by_split[name]) != len(split):
                     raise InputError(f"{len(by_split[name])} predictions for {len(split)} {name} rows", path=path)
             yield task, by_split
