@@ -15,9 +15,10 @@ from statistics import median
 
 import numpy as np
 from scipy.special import stdtrit
+from simulated_runs import sample
 
 from mtl.benchmark_making.power import other_rows, same_rows
-from mtl.stats.comparison import LEVEL, Sample, compare, estimate, sample
+from mtl.stats.comparison import LEVEL, Sample, compare, estimate
 from mtl.stats.resampling import RowSet
 
 RESAMPLES = 300

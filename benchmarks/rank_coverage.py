@@ -11,8 +11,9 @@ bootstrap resamples of the rows. The true rank of a system is 1 plus the number 
 import argparse
 
 import numpy as np
+from simulated_runs import sample
 
-from mtl.stats.comparison import Sample, sample
+from mtl.stats.comparison import Sample
 from mtl.stats.families import family_tests
 from mtl.stats.holm import rank_intervals
 from mtl.stats.resampling import RowSet

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from mtl.stats.comparison import Sample, mean_over_tasks, sample
+from mtl.stats.comparison import Resampled, Sample, counted_with_rows, mean_over_tasks
 from mtl.stats.resampling import RowSet
 
 ACCURACY = 0.8
@@ -31,6 +31,12 @@ SPREADS = {
     "numbers": "every second run has ten seeds and a tenth of the effect",
     "fixed": "half of the runs are single systems, and a quarter give the same answers with every seed",
 }
+
+
+def sample(by_seed: np.ndarray, resampled: Resampled) -> Sample:
+    """The sample of scores × 100 on the scored rows, (seeds,), and on their resamples."""
+    means = {rows: scores.mean(axis=0) for rows, scores in resampled.items()}
+    return Sample(by_seed, means, counted_with_rows(resampled))
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from simulated_runs import sample
 
 from mtl.runs.finished import FinishedRun, find_runs
-from mtl.stats.comparison import Resampled, compare, mean_over_tasks, sample
+from mtl.stats.comparison import Resampled, compare, mean_over_tasks
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups, row_weights
 from mtl.tasks.suite import AVERAGE
 

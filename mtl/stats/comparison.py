@@ -122,12 +122,6 @@ class PairTest:
         return "better" if self.difference > 0 else "worse"
 
 
-def sample(by_seed: np.ndarray, resampled: Resampled) -> Sample:
-    """The sample of scores × 100 on the scored rows, (seeds,), and on their resamples."""
-    means = {rows: scores.mean(axis=0) for rows, scores in resampled.items()}
-    return Sample(by_seed, means, counted_with_rows(resampled))
-
-
 def counted_with_rows(resampled: Resampled) -> float:
     """I of `Sample`: the variance over resamples of the seeds' scores around their mean, summed over seeds, divided by n (n - 1)."""
     seeds = len(next(iter(resampled.values())))

@@ -12,6 +12,7 @@ import pytest
 from input_errors import raises_input_error
 from run_folders import make_run, right
 from scipy import stats
+from simulated_runs import sample
 
 from mtl.api.cli import main
 from mtl.benchmark_making.power import (
@@ -26,7 +27,7 @@ from mtl.benchmark_making.power import (
 )
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.runs.finished import find_runs
-from mtl.stats.comparison import Sample, estimate, sample
+from mtl.stats.comparison import Sample, estimate
 from mtl.stats.resampling import RowSet
 
 TASKS = ["cbd", "dyk", "ar"]

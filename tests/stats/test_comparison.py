@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.stats import binomtest
+from simulated_runs import sample
 
-from mtl.stats.comparison import Resampled, Sample, compare, estimate, mean_over_tasks, sample
+from mtl.stats.comparison import Resampled, Sample, compare, estimate, mean_over_tasks
 from mtl.stats.resampling import RowGroups, RowSet, row_groups, row_weights
 
 Scores = tuple[np.ndarray, Resampled]  # by seed, and on resamples
