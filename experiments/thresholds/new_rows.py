@@ -39,7 +39,7 @@ def main() -> None:
     dataset = load_dataset(suite, [task], arguments.data, 0.1)
     member = Member.open(arguments.run, "run")
     splits = {name: dataset.splits[task.id][name] for name in ("dev", "test")}
-    rows = [row for split in splits.values() for row in input_rows(dataset, split)]
+    rows = [row for split in splits.values() for row in input_rows(dataset, task, split)]
     margins, probabilities = [], []
     for seed in member.summary["seeds"]:
         with Progress("asking", len(rows), "rows") as bar:

@@ -54,9 +54,10 @@ class Split:
         ranges = [np.arange(self.sizes[row]) + self.starts[row] for row in rows]
         return np.concatenate([np.empty(0, np.int64), *ranges])
 
-    def row_texts(self, row: int) -> list[int]:
-        """The texts of a row as `Example.texts` has them, by their indices in the dataset's texts."""
-        inputs = self.texts[self.inputs(np.array([row]))]
+    def row_texts(self, task: Task, row: int) -> list[int]:
+        """The texts of a task's row as `Example.texts` has them, by their indices in the dataset's texts. A row may have an input for each unit."""
+        count = 1 if task.candidates is None or self.sizes is None else self.sizes[row]
+        inputs = self.texts[self.starts[row] : self.starts[row] + count]
         return [*inputs[0, :-1].tolist(), *inputs[:, -1].tolist()]
 
     def row_spans(self, row: int) -> list[list[int]]:
@@ -142,10 +143,10 @@ def last_texts(task: Task, split: Split, texts: Sequence[str]) -> list[str]:
     return [texts[number] for number in split.texts[split.starts, -1].tolist()]
 
 
-def input_rows(dataset: Dataset, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
+def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
     """The rows of a split with these numbers, or all, as a trained model takes new ones (`mtl.methods.method.Model.predict`)."""
     chosen = range(len(split)) if rows is None else rows
-    return [(*(dataset.texts[text] for text in split.row_texts(row)), *split.row_spans(row)) for row in chosen]
+    return [(*(dataset.texts[text] for text in split.row_texts(task, row)), *split.row_spans(row)) for row in chosen]
 
 
 def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[str, ...]]:

@@ -63,7 +63,7 @@ def _keys(dataset: Dataset, task: Task, split: Split) -> list[tuple[object, ...]
 
     keys: list[tuple[object, ...]] = []
     for row in range(len(split)):
-        texts = [dataset.texts[text] for text in split.row_texts(row)]
+        texts = [dataset.texts[text] for text in split.row_texts(task, row)]
         marked = []
         for (side, _), ends in zip(task.marked, split.row_spans(row), strict=True):
             marked.append((plain(texts[side]), *(len(plain(texts[side][:end])) for end in ends)))

@@ -169,7 +169,7 @@ class Ensemble(Method):
         tasks = self.dataset.tasks
         splits = {task.id: self.to_predict(task) for task in tasks}
         rows = {
-            task.id: [row for split in splits[task.id].values() for row in input_rows(self.dataset, split)]
+            task.id: [row for split in splits[task.id].values() for row in input_rows(self.dataset, task, split)]
             for task in tasks
         }
         by_model: dict[str, list[torch.Tensor]] = {task.id: [] for task in tasks}

@@ -49,7 +49,7 @@ def sentences_per_second(predict: Predict, dataset: Dataset, tasks: Sequence[Tas
             for task in tasks or dataset.tasks:
                 split = dataset.scored(task)
                 evenly_chosen = range(0, len(split), -(-len(split) // ROWS))
-                rows = input_rows(dataset, split, evenly_chosen)
+                rows = input_rows(dataset, task, split, evenly_chosen)
                 predict(task, rows[:1])
                 start = time.perf_counter()
                 predict(task, rows)

@@ -61,7 +61,7 @@ def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
 
         def joint(split: str, task=task) -> np.ndarray:  # type: ignore[no-untyped-def]
             part = dataset.splits[task.id][split]
-            each = [model.outputs(task, input_rows(dataset, part)) for model in models]
+            each = [model.outputs(task, input_rows(dataset, task, part)) for model in models]
             if task.kind == "number":
                 return np.clip(1 + 4 * np.mean(each, axis=0)[:, 0], 1, 5)
             if task.kind == "choice":

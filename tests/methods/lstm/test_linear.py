@@ -196,7 +196,7 @@ def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
     dataset = load_dataset(predictor.suite, list(predictor.suite.tasks.values()), run.parent / "data", 0.1)
     for task in dataset.tasks:
         split = "test" if task.scored_split == "test" else "dev"
-        predicted = predictor.predict(task.id, input_rows(dataset, dataset.splits[task.id][split]))
+        predicted = predictor.predict(task.id, input_rows(dataset, task, dataset.splits[task.id][split]))
         cells = read_column(run / f"seed-1/predictions/{split}_pred_{task.id}.tsv")
         if task.kind == "number":
             np.testing.assert_allclose(np.array(predicted, dtype=float), np.array(cells, dtype=float), atol=1e-4)
