@@ -44,9 +44,8 @@ def run_together(
         if not unfinished:
             return
         failures = Failures(len(unfinished))
-        name = unfinished[0].config.engine
-        check_choice("engine", name, ENGINES)  # the wing that brings it may not be installed
-        engine = ENGINES[name]()
+        check_choice("engine", unfinished[0].config.engine, ENGINES)  # a wing that brings one may not be installed
+        engine = ENGINES[unfinished[0].config.engine]()
         prepared = _prepare(unfinished, engine, failures)
         begun = [run for run in unfinished if run.name in prepared]
         units = ordered_units(begun, prepared, expected or {})

@@ -10,8 +10,8 @@ import numpy as np
 from mtl.base.log import logger
 from mtl.structured.answer_cells import Gold, answer_cell, answer_length, answer_position, gold, is_target, parse_starts
 from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, units_within, window_answer
-from mtl.tasks.kinds.text import escape, unescape
-from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Sizes, Target, TargetKind
+from mtl.tasks.kinds.text import Text
+from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Sizes, Target
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class AnswerHead(HeadTargets):
         return torch.stack([first.to(none), last.to(none), (none >= best).to(none)], dim=1)
 
 
-class Answer(TargetKind):
+class Answer(Text):
     """A part of the second text, which answers the first one, or no answer."""
 
     head_type = AnswerHead
@@ -88,7 +88,6 @@ class Answer(TargetKind):
     by_unit = True
     types = (str, list)
     types_name = "a string, or a list of strings"
-    dtype = object
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
@@ -129,12 +128,6 @@ class Answer(TargetKind):
             message = "is a list of answers, as targets are; a prediction is one text, which is empty for no answer"
             raise ValueError(message)
         return cell
-
-    def to_line(self, target: Target) -> str:
-        return escape(str(target))
-
-    def line_cell(self, line: str) -> str:
-        return unescape(line)
 
     def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
