@@ -194,8 +194,7 @@ def _create(path: Path, holder: Holder) -> bool:
 
 
 def _remove_lost(path: Path, lost: tuple[Holder | None, int]) -> None:
-    """Remove the lock of a lost process, unless it was renewed or replaced since it was seen: then it is put back. Its process goes on,
-    or ends if it has missed the lock meanwhile."""
+    """Remove the lock of a lost process. One that was renewed since it was seen is put back; its process may have missed it, and then ends."""
     taken = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         path.rename(taken)

@@ -83,8 +83,7 @@ def _task_lines(
             known = (ID, PREDICTION, INDEX, IS_COUNT)
             columns = [{name: row[name] for name in row if name not in known} for row in rows]
             marks = row_marks(task, columns, suite.submission.ids)
-            if ids is not None:
-                marks = RowMarks(marks.columns, ids)
+            marks = marks if ids is None else RowMarks(marks.columns, ids)
             lines[id, split] = PredictionLines(f"{key}.{split}", [row[PREDICTION] for row in rows], marks)
     return lines
 

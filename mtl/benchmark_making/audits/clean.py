@@ -41,6 +41,7 @@ def write_clean(job: Job, out: Path) -> str:
     removed = defaultdict[str, set[int]](set)  # by file, where its rows that leave begin
     for _, hit in removals:
         removed[hit.part.file].add(hit.row.line)
+    copied = {files.task.id for files, _ in near_rows}
     parts = {part.file: part for files, _ in near_rows for part in files.files.values()}
     if empty := [file for file, lines in removed.items() if len(lines) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
@@ -51,12 +52,13 @@ def write_clean(job: Job, out: Path) -> str:
             copy.parent.mkdir(parents=True, exist_ok=True)
             layout = part.task.layout(part.split, job.data_dir)
             copy_rows(source, copy, [row.line for row in part.rows], removed[file], layout)
-        _write_suite(job, f"a copy without near duplicates: {what}", partial / "suite.yaml")
-        log = [json.dumps(_log_entry(task, hit), ensure_ascii=False) + "\n" for task, hit in removals]
-        write_text(partial / REMOVED, "".join(log))
+        _write_suite(job, copied, f"a copy without near duplicates: {what}", partial / "suite.yaml")
+        write_text(partial / REMOVED, "".join(_log_line(task, hit) for task, hit in removals))
     suite = out / "suite.yaml"
-    run = f"run on the copy: mtl baseline suite={suite} method=svm"
-    return f"{what}\n{out / REMOVED}: which rows, and why\n{suite}; {run}"
+    lines = [what, f"{out / REMOVED}: which rows, and why"]
+    if absent := [id for id in job.suite.tasks if id not in copied]:
+        lines.append(f"not in the copy: {', '.join(absent)}")
+    return "\n".join([*lines, f"{suite}; run on the copy: mtl baseline suite={suite} method=svm"])
 
 
 def _leaves(hit: Near, files: TaskFiles) -> bool:
@@ -72,10 +74,11 @@ def _what_left(parts: Sequence[Part], removed: Mapping[str, Collection[int]]) ->
     return f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
 
 
-def _write_suite(job: Job, note: str, path: Path) -> None:
-    """Write the suite file of a copy: the same tasks, under another name, without the addresses and checksums of the original files."""
+def _write_suite(job: Job, copied: Collection[str], note: str, path: Path) -> None:
+    """Write the suite file of a copy: the copied tasks, under another name, without the addresses and checksums of the original files."""
     suite: dict[Any, Any] = read_yaml(find_suite(job.config.suite))
     suite |= {"name": f"{job.suite.name}-clean", "title": f"{job.suite.title} (clean)", "data": "data", "clean": note}
+    suite["tasks"] = {id: keys for id, keys in suite["tasks"].items() if id in copied}
     for keys in (suite, *suite["tasks"].values()):
         for key in OUTDATED & keys.keys():
             del keys[key]
@@ -83,10 +86,11 @@ def _write_suite(job: Job, note: str, path: Path) -> None:
     load_suite(path)  # raises InputError
 
 
-def _log_entry(task: str, hit: Near) -> dict[str, Any]:
+def _log_line(task: str, hit: Near) -> str:
     """What the log says of a row that left a task."""
     row, like = hit.part.where([hit.row]), hit.source.where([hit.match])
-    return {"task": task, "row": row, "like": like, "similarity": round(hit.similarity, 4), "texts": hit.row.texts}
+    entry = {"task": task, "row": row, "like": like, "similarity": round(hit.similarity, 4), "texts": hit.row.texts}
+    return json.dumps(entry, ensure_ascii=False) + "\n"
 
 
 def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Collection[int], layout: Layout) -> None:

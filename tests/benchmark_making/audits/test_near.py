@@ -116,6 +116,15 @@ def test_of_training_rows_the_first_stays_where_dev_is_held_out_of_them(tmp_path
     assert kept[1:] == ["\t".join(ROWS["train"][place]) for place in (0, 2, 3)]
 
 
+def test_the_suite_of_a_copy_has_the_copied_tasks_alone(tmp_path: Path) -> None:
+    suite_job(tmp_path)
+    other = "  annan: {folder: annan, text: [text], target: label, labels: [bra, dålig], metric: accuracy}\n"
+    (tmp_path / "lik.yaml").write_text(SUITE % "dev.tsv" + other, encoding="utf-8")
+    report = write_clean(job([*settings_of(tmp_path), "tasks=[ton]"]), tmp_path / "clean")
+    assert "not in the copy: annan" in report
+    assert [*job([f"suite={tmp_path / 'clean/suite.yaml'}"]).suite.tasks] == ["ton"]
+
+
 def test_rows_of_other_formats_leave_too(tmp_path: Path) -> None:
     for suffix in ("csv", "jsonl"):
         folder = tmp_path / suffix
