@@ -1,13 +1,13 @@
 """The commands of this wing: suites, audits, annotation, leaderboards, sweeps, power."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mtl.api.commands import results
-from mtl.api.commands.job_settings import KEYS, Commands, add_report_dir, job_of
+from mtl.api.commands.job_settings import KEYS, Commands, add_command, add_report_dir, job_of
 from mtl.api.commands.training import paths_and_settings, run_and_print
 from mtl.base.errors import InputError
 from mtl.base.wording import counted
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 def add_commands(commands: Commands) -> None:
     """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
-
-    def add(name: str, run: Callable[[argparse.Namespace], Any], help: str) -> argparse.ArgumentParser:
-        parser = commands.add_parser(name, help=help)
-        parser.set_defaults(run=run)
-        return parser
+    add = partial(add_command, commands)
 
     def add_settings(parser: argparse.ArgumentParser, help: str, metavar: str = "key=value") -> None:
         parser.add_argument("settings", nargs="*", metavar=metavar, help=help)

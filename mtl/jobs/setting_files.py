@@ -40,31 +40,32 @@ def read_layers(settings: Mapping[str, Any]) -> Layers:
     """The layers below these settings of the command line (by dotted keys), which choose files: baseline.yaml, NAME.yaml of embeddings and its
     section `config`, NAME.yaml of method and variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and preset.
     Raises InputError."""
-    named_files = {key: str(settings[key]) for key in FILES if key in settings}
-    method = _read_method(named_files.get("method", FILES["method"]))
-    files = {**FILES, "variant": str(method.pop("variant", FILES["variant"])), **named_files}
-    name = method["method"]
-    _check_settings_are_read(settings, name)
-    embeddings = read_embeddings(files["embeddings"])
+    named = {key: str(settings[key]) for key in FILES if key in settings}
+    method = _read_method(named.get("method", FILES["method"]))
+    chosen = {**FILES, "variant": str(method.pop("variant", FILES["variant"])), **named}
+    method_id = method["method"]
+    _check_settings_are_read(settings, method_id)
+    embeddings = read_embeddings(chosen["embeddings"])
     training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
-    _, variant = _read_named("variant", files["variant"])
+    _, variant = _read_named("variant", chosen["variant"])
     baseline = read_yaml(shipped("configs") / "baseline.yaml")
-    if "variant" in named_files:
-        _check_variant_is_read(variant, baseline, name)
+    if "variant" in named:
+        _check_variant_is_read(variant, baseline, method_id)
     suite_name = chosen_suite(settings, baseline)
     suite = load_checked_suite(suite_name)
     # The settings of a generated suite for a method are for the model that the run trains by itself.
-    trains = not suite.generated or settings.get(f"{name}.path") is None
-    own = f"config.{METHODS_KEY}.{name}"
-    sections = {key: part for key, part in suite_settings(suite).items() if key == "config" or (key == own and trains)}
+    trains = not suite.generated or settings.get(f"{method_id}.path") is None
+    read_sections = {"config", f"config.{METHODS_KEY}.{method_id}"} if trains else {"config"}
+    sections = {key: section for key, section in suite_settings(suite).items() if key in read_sections}
+    embeddings_layer = f"embeddings={chosen['embeddings']}"
     layers = {
         DEFAULTS: baseline,
-        f"embeddings={files['embeddings']}": {"embeddings": embeddings},
-        f"embeddings={files['embeddings']}: config": training,
-        f"method={files['method']}": method,
-        f"variant={files['variant']}": variant,
+        embeddings_layer: {"embeddings": embeddings},
+        f"{embeddings_layer}: config": training,
+        f"method={chosen['method']}": method,
+        f"variant={chosen['variant']}": variant,
         **{f"suite {suite.name}: {key}": section for key, section in sections.items()},
-        **{f"{kind}={files[kind]}": _read_settings(kind, files[kind], embeddings["name"]) for kind in SETTINGS_KINDS},
+        **{f"{kind}={chosen[kind]}": _read_settings(kind, chosen[kind], embeddings["name"]) for kind in SETTINGS_KINDS},
     }
     return Layers(layers, suite, suite_name, flatten(variant), embedder_kind(embeddings["name"]).options)
 
@@ -129,7 +130,7 @@ def _check_is_no_shipped_name(origin: str, path: Path, name: str) -> None:
 
 
 def _check_sections(sections: Any) -> None:
-    """Raise InputError unless this holds, for kinds of embeddings, keys that they have."""
+    """Raise InputError unless the sections have, by kind of embeddings, keys of that kind."""
     if not isinstance(sections, dict) or not all(isinstance(section, dict) for section in sections.values()):
         message = "must hold a section for each kind of embeddings, as in {fasttext: {dropout: 0.1}}"
         raise InputError(message, key="embeddings")
@@ -151,8 +152,9 @@ def _check_may_be_set(origin: str, settings: Mapping[str, Any], name_key: str = 
 
 def chosen_suite(settings: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
     """The name or path of the suite in the settings of a run, or else in baseline.yaml. `auto` stands for klej if its data is there, else for the
-    embedded sample. Raises InputError for a data folder without KLEJ's data, and no suite."""
-    name, data_dir = str(settings.get("suite", baseline.get("suite"))), settings.get("data_dir")
+    embedded sample. Raises InputError for `auto` with a data folder that has no data of KLEJ."""
+    name = str(settings.get("suite", baseline.get("suite")))
+    data_dir = settings.get("data_dir")
     if name != "auto":
         return name
     folders = [task.folder for task in load_suite(find_suite("klej")).tasks.values()]

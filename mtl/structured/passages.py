@@ -117,7 +117,7 @@ def _distances(hits: np.ndarray) -> np.ndarray:
 
 
 def _rounded(distance: int) -> str:
-    """The distance, rounded up to one of FAR."""
+    """The distance, rounded up to one of FAR; 0 stays 0, and more than the last of them is "far"."""
     return str(next((far for far in FAR if distance <= far), "far")) if distance else "0"
 
 

@@ -23,33 +23,32 @@ from mtl.tasks.target_kind import Target
 from mtl.tasks.task import Task
 
 
-def write_rows(submitted: Submitted) -> list[str]:
+def write_rows(run: Submitted) -> list[str]:
     """Write `submission/` in the seed's folder: NAME.json and TASK/dev.jsonl, TASK/test.jsonl. Returns what its user should know. Raises
     InputError if the data has another number of rows than the predictions, or a key `prediction`."""
-    suite, data_dir = submitted.suite, submitted.data_dir
-    folder = submitted.folder.submission_folder(submitted.seed)
+    suite, folder = run.suite, run.folder.submission_folder(run.seed)
     files: dict[str, dict[str, RowFile]] = {}
     figures: Figures = {}
-    for task in submitted.tasks:
-        files[task.id] = data_files(task, data_dir)
+    for task in run.tasks:
+        files[task.id] = data_files(task, run.data_dir)
         figures[task.id] = {}
         for split, file in files[task.id].items():
-            path = submitted.folder.predictions(submitted.seed, split, task.id)
+            path = run.folder.predictions(run.seed, split, task.id)
             targets: list[Target] = read_targets(task, path, predicted=True).tolist()
             if len(targets) != len(file.lines):
                 raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
             values = prediction_values(task, targets, list(files[task.id].values()))
             write_text(folder / rows_name(task, split), file.with_predictions(values))
             figures[task.id][split] = measure(suite, file, targets)
-    template = read_template(suite, data_dir)
-    entry = fill_entry(template or {}, suite, submitted.facts, figures)
-    name = file_name(str(submitted.facts["name"]))
+    template = read_template(suite, run.data_dir)
+    entry = fill_entry(template or {}, suite, run.facts, figures)
+    name = file_name(str(run.facts["name"]))
     write_json(folder / name, entry)
-    remarks = data_remarks(list(files.values()), data_dir)
+    remarks = data_remarks(list(files.values()), run.data_dir)
     if LEFT_OUT in entry:
         remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
     if template is None and suite.submission.template is not None:
-        missing = data_dir / suite.submission.template
+        missing = run.data_dir / suite.submission.template
         how = f"; get it with mtl data {suite.name}" if suite.submission.template_source else ""
         remarks.append(f"{missing}: no such file; {name} has only what is known of the system{how}")
     if keys := list(unfilled(entry)):
@@ -61,11 +60,9 @@ def rejoin(
     path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None = None
 ) -> Checked:
     """Write to `out`, a new or empty folder, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files, unless there are
-    problems; of these tasks, those that both have. `name` is that of the system; None: the entry stays as it is. A row gets the prediction of the row
-    with the same texts and, if the task has ids (`Submission.ids`), the same id, also from another split's file: rows of our dev may be in a
-    submission's test file. A row without such a prediction, or with several different ones, is a problem. Raises InputError for `out` and `name` that
-    cannot be used, and files that cannot be read."""
-    try:
+    problems; of these tasks, those that both have. `name` is that of the system; None: the entry stays as it is. Raises InputError for `out` and
+    `name` that cannot be used, and files that cannot be read."""
+    try:  # the name as a setting; `header` is there because it is required
         typed(SubmissionConfig, {"header": "task", "name": name})
     except InputError as error:
         raise error.located(key="--name") from None
@@ -75,7 +72,7 @@ def rejoin(
     data: dict[str, dict[str, RowFile]] = {}  # the files whose rows are written, by task id and split
     texts: dict[str, str] = {}  # the content of each file to write, by its path in the submission
     figures: Figures = {}
-    lacking: list[str] = []
+    without_files: list[str] = []
     problems: list[str] = []
     for task in tasks:
         submitted = {
@@ -85,7 +82,7 @@ def rejoin(
         if not submitted:
             continue
         if not (files := data_files(task, data_dir)):
-            lacking.append(task.id)
+            without_files.append(task.id)
             continue
         data[task.id] = files
         task_texts, figures[task.id], task_problems = _rejoin_task(suite, files, submitted, data_dir)
@@ -99,7 +96,11 @@ def rejoin(
                 write_text(folder / file_path, text)
             filled = fill_entry(entry, suite, {"name": name}, figures)
             write_json(folder / (entry_name if name is None else file_name(name)), filled)
-    remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
+    remarks = (
+        [f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_files)}"]
+        if without_files
+        else []
+    )
     return Checked(problems, remarks + data_remarks(list(data.values()), data_dir))
 
 
@@ -126,9 +127,11 @@ def _find_predictions(
     suite: Suite, file: RowFile, submitted: Mapping[str, PredictionLines], data_dir: Path
 ) -> tuple[PredictionLines, Order]:
     """Predictions, and the order in which the rows of a data file get them: those that the submission has for the file's split, or else all of the
-    task, which are given by split. Raises InputError for a row without a prediction, or with several different ones."""
+    task, which are given by split, as rows of our dev may be in a submission's test file. A row gets the prediction of the row with the same texts
+    and, if the task has ids (`Submission.ids`), the same id. Raises InputError for a row without a prediction, or with several different ones."""
     layout = file.task.layout(file.split, data_dir)
-    data = DataRows(file.task, file.split, Path(file.name), layout, np.full(len(file.lines), np.nan))
+    unknown = np.full(len(file.lines), np.nan)  # targets, of which only the number counts
+    data = DataRows(file.task, file.split, Path(file.name), layout, unknown)
     parts = list(submitted.values())
     try:
         lines = submitted.get(file.split, parts[0])

@@ -129,7 +129,7 @@ def _progress_of(resume: Path, module: MultitaskModule, stage: Stage) -> tuple[i
 
 @contextmanager
 def deterministic() -> Iterator[None]:
-    """Within the block, torch computes deterministically. Afterwards it is as before: a user may call it in a notebook."""
+    """Within the block, torch computes deterministically. Afterwards all but cuBLAS's variable is as before: a user may call it in a notebook."""
     was_enabled = torch.are_deterministic_algorithms_enabled()
     only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
     memory: Any = torch.utils.deterministic

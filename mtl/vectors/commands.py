@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mtl.api.commands.job_settings import Commands
+from mtl.api.commands.job_settings import Commands, add_command
 from mtl.base.extras import check_installed
 from mtl.base.wings import lazy
 
@@ -16,41 +16,37 @@ parse_settings = lazy("mtl.jobs.job:parse_settings")
 
 def add_commands(commands: Commands) -> None:
     """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
+    add = partial(add_command, commands)
     settings: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
     pretrain = commands.add_parser("pretrain", help="pre-train a model on text files and on a suite's training text")
     models = pretrain.add_subparsers(metavar="MODEL", required=True)
-    transformer = models.add_parser("transformer", help="a BERT, by masked language modelling")
+    transformer = add_command(models, "transformer", _transformer, "a BERT, by masked language modelling")
     keys = "out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), vocabulary_texts=[FILE,…], config=NAME (else small)"
     transformer.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **settings)
-    transformer.set_defaults(run=_transformer)
 
-    encode = commands.add_parser("encode", help="write sentence vectors")
+    encode = add("encode", _encode, "write sentence vectors")
     encoders = "a run's folder, average (the mean of word vectors), transformer or sentence_transformer"
     encode.add_argument("encoder", metavar="ENCODER", help=encoders)
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
     encode.add_argument("settings", help="docs/reference/other-settings.md lists them", **settings)
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy file")
-    encode.set_defaults(run=_encode)
 
-    export = commands.add_parser("export", help="write a run's encoder in the form of another program")
+    export = add("export", _export, "write a run's encoder in the form of another program")
     export.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
     export.add_argument("settings", help="docs/how-to/export.md lists them", **settings)
     export.add_argument("--format", required=True, help="sentence-transformers or vectors")
     export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
-    export.set_defaults(run=_export)
 
-    mteb = commands.add_parser("mteb", help="score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
+    mteb = add("mteb", _mteb, "score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
     mteb.add_argument("encoder", metavar="ENCODER", help=encoders)
     keys = "tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb)"
     mteb.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **settings)
-    mteb.set_defaults(run=_mteb)
 
 
 def add_embeddings_train(actions: Commands) -> None:
     """Add `mtl embeddings train`, beside the other actions of `mtl embeddings`, which are the core's."""
     text = "train fastText vectors or an ELMo on text files and on a suite's training text"
-    train = actions.add_parser("train", help=text)
-    train.set_defaults(run=_train_embeddings)
+    train = add_command(actions, "train", _train_embeddings, text)
     train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
     keys = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"
     train.add_argument("settings", nargs="*", metavar="key=value", help=keys)

@@ -1,7 +1,7 @@
 """Arguments that several commands have: the settings of a run as words, and a folder of runs."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +16,13 @@ A key in a section is written with its section, as in encoder.hidden_size=256. E
   mtl baseline suite=klej-sample seeds=3
   mtl baseline suite=mine.yaml embeddings=fasttext preset=strong seeds=[1,2,3] encoder.hidden_size=256
 """
+
+
+def add_command(commands: Commands, name: str, run: Callable[..., Any], help: str, **options: Any) -> Any:
+    """Add the command of this name, which calls `run` with its arguments, and return its parser; `options` are those of the parser."""
+    parser = commands.add_parser(name, help=help, **options)
+    parser.set_defaults(run=run)
+    return parser
 
 
 def add_runs_dir(command: argparse.ArgumentParser) -> None:

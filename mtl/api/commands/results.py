@@ -2,10 +2,11 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mtl.api.commands.job_settings import Commands, add_report_dir, add_runs_dir, job_of
+from mtl.api.commands.job_settings import Commands, add_command, add_report_dir, add_runs_dir, job_of
 from mtl.base.errors import InputError
 from mtl.base.log import logger
 from mtl.base.wording import counted
@@ -18,8 +19,8 @@ CACHE = Path("cache")  # as cache_dir in configs/baseline.yaml
 
 def add_results(commands: Commands) -> None:
     """Add the commands of this file."""
-    predict = commands.add_parser("predict", help="predict a task's targets for new examples")
-    predict.set_defaults(run=_predict)
+    add = partial(add_command, commands)
+    predict = add("predict", _predict, "predict a task's targets for new examples")
     predict.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
     task = "the id of the task that the examples are of, of a run with several"
     predict.add_argument("only", nargs="?", metavar="TASK", help=task)
@@ -31,26 +32,22 @@ def add_results(commands: Commands) -> None:
     predict.add_argument("--out", type=Path, help="a file to write to (.tsv, .txt or .csv), else standard output")
     predict.add_argument("--device", default="cpu", help="cpu (default), cuda, or auto: a GPU if there is one")
 
-    check = commands.add_parser("check-submission", help="check whether the leaderboard can take a submission")
-    check.set_defaults(run=_check_submission)
+    check = add("check-submission", _check_submission, "check whether the leaderboard can take a submission")
     check.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
     check.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER")
 
-    rejoin = commands.add_parser("rejoin", help="put a submission's predictions to the examples of the official files")
-    rejoin.set_defaults(run=_rejoin)
+    rejoin = add("rejoin", _rejoin, "put a submission's predictions to the examples of the official files")
     rejoin.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
     rejoin.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=OFFICIAL, tasks=[ID,…]")
     rejoin.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     rejoin.add_argument("--name", help="name of the system; default: as in the submission")
 
-    score = commands.add_parser("score", help="score predictions against gold targets")
-    score.set_defaults(run=_score)
+    score = add("score", _score, "score predictions against gold targets")
     score.add_argument("predictions", type=Path, metavar="PREDICTIONS", help="a zip or a folder of predictions")
     score.add_argument("--gold", type=Path, required=True, metavar="DIR", help="a data folder with targets")
     score.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, tasks=[ID,…]")
 
-    report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
-    report.set_defaults(run=_report)
+    report = add("report", _report, "compare everything that has been run: a page, Markdown, LaTeX, CSV")
     add_runs_dir(report)
     add_report_dir(report, "the folder to write")
     cache = "keeps the resamples of known predictions; else cache"
@@ -58,8 +55,7 @@ def add_results(commands: Commands) -> None:
     reference = "a run to test every run against, may be given several times; else every pair of runs, or of many runs each against the best"
     report.add_argument("--reference", action="append", default=[], metavar="NAME", help=reference)
 
-    runs = commands.add_parser("runs", help="list runs: suite, seeds that are done, average, age, size on disk")
-    runs.set_defaults(run=_runs)
+    runs = add("runs", _runs, "list runs: suite, seeds that are done, average, age, size on disk")
     add_runs_dir(runs)
 
 

@@ -4,16 +4,16 @@ import argparse
 import os.path
 import shlex
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from mtl.api.commands.job_settings import KEYS, Commands, job_of, keys_text, setting_text
+from mtl.api.commands.job_settings import KEYS, Commands, add_command, job_of, keys_text, setting_text
 from mtl.base.errors import InputError
 from mtl.base.wings import trainings, wings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mtl.jobs.job import Job
 
 # The settings of the data and the folders, which runs that stand beside each other share.
@@ -22,32 +22,28 @@ KEPT = ("data_dir", "runs_dir", "cache_dir", "tasks", "held_out", "choosing_shar
 
 def add_training(commands: Commands) -> None:
     """Add the commands of this file."""
-    baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job", add_help=False)
-    baseline.set_defaults(run=_baseline)
+    add = partial(add_command, commands)
+    baseline = add("baseline", _baseline, "train, evaluate and tabulate: the whole job", add_help=False)
     baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
     baseline.add_argument("-h", "--help", action=_KeysHelp, nargs=0, help="show this help with all settings and exit")
 
-    config = commands.add_parser("config", help="print the settings that a run would have, and where each comes from")
-    config.set_defaults(run=_config)
+    config = add("config", _config, "print the settings that a run would have, and where each comes from")
     config.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
 
-    imported = commands.add_parser("import", help="make a run of the predictions of another system")
-    imported.set_defaults(run=_import)
+    imported = add("import", _import, "make a run of the predictions of another system")
     imported.add_argument("name", metavar="NAME", help="name of the run and of the system")
     files = "a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir="
     import_help = "; or ".join([files, *(importer.help for wing in wings() for importer in wing.importers)])
     imported.add_argument("settings", nargs="+", metavar="PREDICTIONS | key=value", help=import_help)
 
-    ensemble = commands.add_parser("ensemble", help="make a run of the averaged outputs of finished runs")
-    ensemble.set_defaults(run=_ensemble)
+    ensemble = add("ensemble", _ensemble, "make a run of the averaged outputs of finished runs")
     ensemble_help = (
         "folders of finished runs of a suite whose models are kept; suite=, data_dir=, tasks=[ID,…] are those of the first run, run_dir=,"
         " ensemble.by_seed=true to average, for each seed, the runs' models of this seed; seeds= are then those of the first run"
     )
     ensemble.add_argument("settings", nargs="+", metavar="RUN | key=value", help=ensemble_help)
 
-    data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
-    data.set_defaults(run=_data)
+    data = add("data", _data, "download a suite's data, or write that of an embedded suite")
     data.add_argument("suite", help="a suite's name, or a path to a suite file")
     data_help = "data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     data.add_argument("settings", nargs="*", metavar="key=value", help=data_help)
@@ -59,11 +55,10 @@ def add_training(commands: Commands) -> None:
     actions = commands.add_parser("embeddings", help=embeddings_help).add_subparsers(metavar="ACTION", required=True)
     if trained is not None:
         trained.add_command(actions)
-    fetch = actions.add_parser("fetch", help="download pretrained vectors")
-    fetch.set_defaults(run=_fetch_embeddings)
+    fetch = add_command(actions, "fetch", _fetch_embeddings, "download pretrained vectors")
     fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove; elmo: says where to find it")
-    fetch_help = "recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
-    fetch.add_argument("settings", nargs="*", metavar="key=value", help=fetch_help)
+    keys = "recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
+    fetch.add_argument("settings", nargs="*", metavar="key=value", help=keys)
 
 
 def run_and_print(job: "Job", command: str) -> None:
@@ -136,7 +131,7 @@ def _ensemble(arguments: argparse.Namespace) -> None:
     run_and_print(ensemble_job(*paths_and_settings(arguments.settings)), arguments.command)
 
 
-def paths_and_settings(words: "Sequence[str]") -> tuple[list[str], dict[str, Any]]:
+def paths_and_settings(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
     """The words that name files or folders, and the settings that the others are."""
     from mtl.jobs.job import parse_settings
 

@@ -87,7 +87,7 @@ def _form_content(task: Task, suite: Suite, key: TaskKey, rows: list[dict[str, A
 
 
 def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:
-    """The tasks that the settings name. Raises InputError for one that no form can ask for, or whose files are missing."""
+    """The tasks that the settings name; data that a suite generates is written. Raises InputError for one that no form asks for, or without files."""
     try:
         tasks = job.suite.choose(settings.task)
     except InputError as error:

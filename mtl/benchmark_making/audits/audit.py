@@ -79,7 +79,7 @@ def _unlike_published(files: TaskFiles, data_dir: Path) -> Iterator[Finding]:
         rows, published = len(part.rows), files.task.rows.get(split)
         if published not in (None, rows):
             what = f"{rows} rows, {'fewer' if rows < published else 'more'} than the {published} published"
-            meaning = "another version, or rows lost by reading quotation marks as CSV quoting; scores cannot be compared with published ones"
+            meaning = "another version, or quotation marks that are not read as they were written; scores cannot be compared with published ones"
             yield part.finding("row count", abs(rows - published), what, meaning, part.file)
         elif split in changed:
             what = "the file differs from the one whose checksum the suite names"

@@ -51,25 +51,18 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     form = declared_form or form
     if form not in TABLES or not lines:
         return Sniffed(Reading(form=declared_form, encoding=encoding), "; ".join(reasons), questions)
-    if lines[0].startswith("sep="):
-        raise InputError("delete this line, which only Excel reads", path=path, line=1)
-    try:
-        separator, *further = _separators(lines, POSSIBLE[form])
-        is_quoted = separator != "\t" or _is_quoted(lines)
-        rows = _cells(lines, separator, is_quoted)
-    except csv.Error as error:
-        raise InputError(f"cannot be read as a table: {str(error).split(' - ')[0]}", path=path) from None
+    (separator, *further), is_quoted, rows = _table(lines, POSSIBLE[form], path)
     if further:
         questions.append(f"reading.separator: the cells are set apart by {separator!r} or {further[0]!r}?")
     if separator == "\t" and form == "csv":
         form = declared_form = "tsv"
-    unusual = None if separator == POSSIBLE[form][0] else separator
-    if declared_form or unusual:
+    unusual_separator = None if separator == POSSIBLE[form][0] else separator  # None: as the form says
+    unusual_quoting = None if is_quoted == (form == "csv") else is_quoted
+    if declared_form or unusual_separator:
         reasons.append(f"its cells are set apart by {SEPARATORS[separator]}")
     if is_quoted and separator == "\t":
         reasons.append("its cells stand in quotes")
-    quoted_cells = None if is_quoted == (form == "csv") else is_quoted
-    reading = Reading(form=declared_form, encoding=encoding, separator=unusual, quoted=quoted_cells)
+    reading = Reading(form=declared_form, encoding=encoding, separator=unusual_separator, quoted=unusual_quoting)
     return Sniffed(reading, "; ".join(reasons), questions, rows, b'"' in head, head.isascii())
 
 
@@ -112,10 +105,22 @@ def _lines(head: bytes, encoding: str) -> list[str]:
     return lines
 
 
+def _table(lines: Sequence[str], possible: str, path: Path) -> tuple[list[str], bool, list[list[str]]]:
+    """The separators of a table's cells that fit, whether the cells stand in quotes, and the rows. Raises InputError for what is no table."""
+    if lines[0].startswith("sep="):
+        raise InputError("delete this line, which only Excel reads", path=path, line=1)
+    try:
+        separators = _separators(lines, possible)
+        is_quoted = separators[0] != "\t" or _is_quoted(lines)
+        return separators, is_quoted, _cells(lines, separators[0], is_quoted)
+    except csv.Error as error:
+        raise InputError(f"cannot be read as a table: {str(error).split(' - ')[0]}", path=path) from None
+
+
 def _separators(lines: Sequence[str], possible: str) -> list[str]:
-    """The separators of a table's cells that fit; the usual one of the suffix, which is the first possible one, alone, if it fits or if none does. A
-    separator fits if the first line has it and if it gives at least 9 of 10 rows the same number of cells. Separators that give all rows the same
-    number come before others."""
+    """The separators that fit; the usual one of the suffix, which is the first possible one, alone, if it fits or if none does. Then a semicolon
+    stands in for a comma that the first line lacks, unless commas give all rows the same number of cells. A separator fits if the first line has it
+    and if it gives at least 9 of 10 rows the same number of cells. Separators that give all rows the same number come before others."""
     fits: dict[str, float] = {}
     for separator in possible:
         widths = Counter(len(cells) for cells in _cells(lines, separator, separator != "\t"))
@@ -124,7 +129,7 @@ def _separators(lines: Sequence[str], possible: str) -> list[str]:
             fits[separator] = rows / widths.total()
     best = [separator for separator, share in fits.items() if share == 1] or list(fits)
     if not best and possible[0] == "," and "," not in lines[0] and ";" in lines[0]:  # as many spreadsheets write them
-        return [";"] if len(set(map(len, _cells(lines, ",", True)))) > 1 else [","]
+        return [","] if len(set(map(len, _cells(lines, ",", True)))) == 1 else [";"]
     return [possible[0]] if not best or possible[0] in best else best
 
 
@@ -142,7 +147,7 @@ def _is_quoted(lines: Sequence[str]) -> bool:
     end, cells count as quoted if all rows then have the same number of cells. Else every cell with a quote must be quoted as a whole, and there must
     be one in at least half of the rows, or a doubled quote within one."""
     if len({line.count("\t") for line in lines}) > 1 and '"' in "".join(lines):
-        return len({len(row) for row in _cells(lines, "\t", True)[:-1]}) == 1
+        return len({len(row) for row in _cells(lines, "\t", True)[:-1]}) == 1  # the head may end within the last row
     marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]
     if not marked or not all(re.fullmatch('"([^"]|"")*"', cell) for cell in marked):
         return False
@@ -151,7 +156,7 @@ def _is_quoted(lines: Sequence[str]) -> bool:
 
 def _is_annotated(lines: Sequence[str]) -> bool:
     """Whether lines are in the form of CoNLL: a token with its labels on each line, and empty lines between sentences."""
-    rows = [line.split("\t" if "\t" in line else None) for line in lines if line.strip() and line[0] not in "#"]
+    rows = [line.split("\t" if "\t" in line else None) for line in lines if line.strip() and not line.startswith("#")]
     if len(rows) < LEAST_TOKENS or not 2 <= sum(not line.strip() for line in lines) <= len(rows):
         return False
     width, usual = Counter(map(len, rows)).most_common(1)[0]

@@ -30,8 +30,8 @@ class PairRows:
     groups: list[str]  # the columns of both tables that say which group a row is in, as the article of a summary
     scope: Literal["within", "across"]  # within (pairs of rows of one group) or across (of two groups)
     same: str | None = None  # a column of both tables, as split: only rows with the same value are compared
-    order: Literal["most_similar", "least_similar"] = "most_similar"  # of the rows of the second table, which are
-    # taken for a row of the first; across groups, only most_similar
+    # Which rows of the second table come first; across groups, most_similar.
+    order: Literal["most_similar", "least_similar"] = "most_similar"
     most: Annotated[int, AT_LEAST_ONE] | None = None  # pairs per row of the first table; within groups, all by default
     at_least: float = 0.0  # the smallest similarity of a pair (τ)
     one_per_groups: bool = False  # of all pairs of the same two groups, in either order, keep the most similar one
@@ -54,10 +54,10 @@ class PairRows:
         names = [*first.columns, *second_names.values(), SIMILARITY]
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise work.error(f"a pair would have two columns {twice[0]!r}; rename that one before", "tables")
-        same = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in tables]
-        grouped = zip(same, tables, self.groups, strict=True)
-        groups = _numbered(list(zip(values, table.texts(group), strict=True)) for values, table, group in grouped)
-        pairs = self._search(work, tables, _numbered(same), groups)
+        same_values = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in tables]
+        group_values = [table.texts(column) for table, column in zip(tables, self.groups, strict=True)]
+        groups = _numbered(list(zip(*values, strict=True)) for values in zip(same_values, group_values, strict=True))
+        pairs = self._search(work, tables, _numbered(same_values), groups)
         work.add(len(pairs.lefts), first.width + second.width + 1)
         rows = []
         for left, right, similarity in zip(*map(np.ndarray.tolist, pairs), strict=True):
@@ -66,30 +66,30 @@ class PairRows:
             rows.append(SourceRow({**one.values, **second_values, SIMILARITY: similarity}, one.origins + two.origins))
         if self.one_per_groups:
             rows = work.chosen(rows, _repeated(pairs, groups))
-        for table, used in ((first, pairs.lefts), (second, pairs.rights)):
-            for number in sorted(set(range(len(table.rows))) - set(used.tolist())):
+        one_table, two_tables = [(first, [*pairs[:2]])], [(first, [pairs.lefts]), (second, [pairs.rights])]
+        for table, used in one_table if first is second else two_tables:
+            for number in np.setdiff1d(np.arange(len(table.rows)), np.concatenate(used)).tolist():
                 work.drop(table.rows[number], "in no pair")
         return Table(first.name, names, rows)
 
-    def _search(self, work: Work, tables: tuple[Table, Table], same: Numbers, groups: Numbers) -> Pairs:
-        """The pairs, by the numbers of their rows. Raises InputError for too many.
-        `same` and `groups` have the numbers of the values of `same` and of the groups in the rows of each table, int64 (rows,). A group is of rows
-        with one value of `same`."""
+    def _search(self, work: Work, tables: tuple[Table, Table], same_keys: Numbers, groups: Numbers) -> Pairs:
+        """The pairs, by the numbers of their rows. Raises InputError for too many. `same_keys` and `groups` have, for the rows of each table, numbers
+        of the values of `same` and of the groups, int64 (rows,). A group is of rows with one value of `same`."""
         lefts, rights = (table.texts(column) for table, column in zip(tables, self.texts, strict=True))
         is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
         title, width = f"step {work.number}, pairs", tables[0].width + tables[1].width + 1
 
-        def check(count: int) -> None:  # on a copy, as pairs are added when all are found
+        def check_count(count: int) -> None:  # on a copy, as pairs are added when all are found
             replace(work).add(count // 2 if is_one_side else count, width, "most")
 
         if self.scope == "across":  # texts without a common unit are no pair
-            keys, apart, low = same, groups, max(self.at_least, np.nextafter(0, 1))
+            keys, apart, low = same_keys, groups, max(self.at_least, np.nextafter(0, 1))
         elif is_one_side:  # a row is no pair with itself
             keys, apart, low = groups, [np.arange(len(lefts))] * 2, self.at_least
-        else:
+        else:  # any two rows of a group
             keys, apart, low = groups, [np.zeros(len(lefts)), np.ones(len(rights))], self.at_least
         comparison = TextComparison(lefts, rights, title)
-        pairs = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check, title)
+        pairs = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check_count, title)
         return _in_one_order(pairs) if is_one_side else pairs
 
 
@@ -109,9 +109,9 @@ def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
     """Why each pair is dropped, or None: a more similar pair, or an earlier one that is as similar, has the same two groups."""
     both = np.sort(np.stack([groups[0][pairs.lefts], groups[1][pairs.rights]]), axis=0)
     order = np.argsort(-pairs.values, kind="stable")
-    _, best = np.unique(both[:, order], axis=1, return_index=True)
-    remaining = set(order[best].tolist())
-    return [None if pair in remaining else "a more similar pair has the same two groups" for pair in range(len(order))]
+    _, first = np.unique(both[:, order], axis=1, return_index=True)
+    best_pairs = set(order[first].tolist())
+    return [None if pair in best_pairs else "a more similar pair has the same two groups" for pair in range(len(order))]
 
 
 @dataclass

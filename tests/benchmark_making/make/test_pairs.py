@@ -53,6 +53,12 @@ def test_two_columns_are_two_sides() -> None:
     assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]
 
 
+def test_a_row_of_a_table_with_itself_is_in_no_pair_once() -> None:
+    table = table_of(text=["a b c", "a b d", "x y z"], id=["1", "1", "2"])
+    pairs, work = work_of("pairs", table, table, scope="within", texts=["text", "text"], groups=["id", "id"])
+    assert len(pairs.rows) == 1 and [dropped.row for dropped in work.dropped] == [table.rows[2]]
+
+
 def test_cut_keeps_the_most_similar_sentences() -> None:
     answer = "Nothing here. The bridge stands. Anna built the bridge. More words. And more."
     table = table_of(question=["Built the bridge?"], answer=[answer])
