@@ -30,8 +30,7 @@ class PairRows:
     groups: list[str]  # the columns of both tables that say which group a row is in, as the article of a summary
     scope: Literal["within", "across"]  # within (pairs of rows of one group) or across (of two groups)
     same: str | None = None  # a column of both tables, as split: only rows with the same value are compared
-    # Which rows of the second table come first; across groups, most_similar.
-    order: Literal["most_similar", "least_similar"] = "most_similar"
+    order: Literal["most_similar", "least_similar"] = "most_similar"  # of the rows that a row of the first table takes; across, most_similar
     most: Annotated[int, AT_LEAST_ONE] | None = None  # pairs per row of the first table; within groups, all by default
     at_least: float = 0.0  # the smallest similarity of a pair (τ)
     one_per_groups: bool = False  # of all pairs of the same two groups, in either order, keep the most similar one
