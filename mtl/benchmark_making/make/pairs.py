@@ -18,6 +18,7 @@ from mtl.benchmark_making.text_units import Units, learned_byte_pairs, sentences
 
 SIMILARITY = "similarity"  # the column of the steps pairs and similarity
 MOST_SENTENCES = 10  # of a text that is cut
+Order = Literal["most_similar", "least_similar"]
 
 
 @dataclass
@@ -30,7 +31,7 @@ class PairRows:
     groups: list[str]  # the columns of both tables that say which group a row is in, as the article of a summary
     scope: Literal["within", "across"]  # within (pairs of rows of one group) or across (of two groups)
     same: str | None = None  # a column of both tables, as split: only rows with the same value are compared
-    order: Literal["most_similar", "least_similar"] = "most_similar"  # of the rows that a row of the first table takes; across, most_similar
+    order: Order = "most_similar"  # of the rows of the second that a row of the first takes; across, only most_similar
     most: Annotated[int, AT_LEAST_ONE] | None = None  # pairs per row of the first table; within groups, all by default
     at_least: float = 0.0  # the smallest similarity of a pair (τ)
     one_per_groups: bool = False  # of all pairs of the same two groups, in either order, keep the most similar one
