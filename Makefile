@@ -10,6 +10,8 @@ RUN ?=
 ARGS ?=
 
 VENV := .venv
+# Modules are compiled once, also where the environment forbids it: else each of the tests' processes compiles them again.
+export PYTHONDONTWRITEBYTECODE :=
 comma := ,
 empty :=
 space := $(empty) $(empty)
@@ -25,12 +27,11 @@ help:
 	@echo "make mteb RUN=dir|average [DATA=dir] [ARGS=\"key=value …\"]"
 	@echo "make test | make test-all | make lint | make docs | make bench [DATA=dir]"
 
-# Without --no-compile, pip compiles all modules of all packages, which takes longer than the rest; Python compiles those that it imports.
 $(VENV)/installed-%: setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mtl needs Python 3.11 or newer; name one with PYTHON="; exit 2; }
 	@echo "installing into $(VENV) (once; takes a few minutes)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable '.$(if $(filter core,$*),,[$*])'
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.$(if $(filter core,$*),,[$*])'
 	@touch $@
 
 baseline: $(call installed_with,$(EXTRAS))
