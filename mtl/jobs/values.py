@@ -81,8 +81,8 @@ def _task_lines(
         for split, rows in _by_split(values, task, key).items():
             ids = _ids(rows, split, indices.get((id, split), []), key)
             known = (ID, PREDICTION, INDEX, IS_COUNT)
-            columns = [{name: row[name] for name in row if name not in known} for row in rows]
-            marks = row_marks(task, columns, suite.submission.ids)
+            cells_beside = [{name: row[name] for name in row if name not in known} for row in rows]
+            marks = row_marks(task, cells_beside, suite.submission.ids)
             marks = marks if ids is None else RowMarks(marks.columns, ids)
             lines[id, split] = PredictionLines(f"{key}.{split}", [row[PREDICTION] for row in rows], marks)
     return lines
@@ -94,8 +94,8 @@ def _by_split(values: Any, task: Task, key: str) -> dict[str, list[dict[str, Any
     is_by_split = isinstance(values, Mapping) and any(str(name).lower() in SPLIT_OF for name in values)
     for name, part in (values if is_by_split else {task.scored_split: values}).items():
         part_split = SPLIT_OF.get(str(name).lower(), "")
-        if part_split not in SPLITS:
-            raise InputError(f"split {name!r} must be {' or '.join(SPLITS)}", key=key)
+        if part_split not in SPLITS or part_split in by_split:
+            raise InputError(f"split {name!r} must be {' or '.join(SPLITS)}, each named once", key=key)
         wanted = (part_split,) if is_by_split else SPLITS
         rows = value_rows(part, task, key)
         for number, row in enumerate(rows, start=1):
@@ -117,8 +117,7 @@ def _ids(rows: Sequence[Mapping[str, Any]], split: str, labels: Sequence[Any], k
     if ID in rows[0]:
         return [row[ID] for row in rows]
     index = [row[INDEX] for row in rows if INDEX in row]
-    only_counts = bool(index) and rows[0][IS_COUNT] and {*index} != {*labels}
-    if not index or index == list(labels) or only_counts:
+    if not index or index == list(labels) or (rows[0][IS_COUNT] and {*index} != {*labels}):
         return None
     if not labels and all(isinstance(label, str) for label in index):
         return index

@@ -30,7 +30,6 @@ BAD = [
     *("baseline encoder.width=3", "baseline suite=klej data_dir=none", "baseline suite=klej-sample data_dir=none method=majority"),
     *("baseline suite=klej-sample tasks=[glue]", "baseline suite=klej-sample run_dir=/proc/none", "data klej tasks=[glue]"),
     *("baseline suite=klej-sample embeddings=glove", "embeddings fetch fasttext recipe=none", "predict none x.tsv --task cbd"),
-    "audit suite=klej-sample --strict --write-clean x",
 ]  # fmt: skip
 FOREIGN = ["predict", "none\x1b]0;x\nmtl: fine", "x.txt", "--task", "cbd"]  # it cannot write a line of its own
 USAGE = ["", "basline", "report runs\udcff", "baseline --fast", "embeddings fetch"]

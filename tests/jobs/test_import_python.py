@@ -208,7 +208,7 @@ def test_the_same_call_keeps_the_run_and_other_predictions_are_refused(home: Pat
         *({"grad": Table(score=GRAD, text=GRAD)}, {"grad": [1, 2, None, 3]}, {"grad": [1, float("inf"), 2, 3]}),
         {"grad": GRAD[:3]},
         *({"grad": Table(prediction=GRAD, id=["g0", "g1", "g1", "g3"])}, {"par": ["ja", "no"]}),
-        {"grad": {1, 2, 3, 4}},
+        *({"grad": {1, 2, 3, 4}}, {"grad": {"dev": GRAD, "validation": GRAD}}),
     ],
 )
 def test_bad_predictions_are_refused(predictions: Any, home: Path) -> None:

@@ -38,10 +38,8 @@ class SeveralLabels:
     def labels_by_row(self, table: FileTable) -> list[list[str]] | None:
         """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
-        have_cells = any(column.lists for column in columns) or all(column.texts for column in columns)
-        if len(columns) < len(self.columns) or not have_cells:
-            return None
-        if self.by_truth and not all(column.has_only_truths for column in columns):
+        has_all = len(columns) == len(self.columns) and all(column.lists or column.texts for column in columns)
+        if not has_all or (self.by_truth and not all(column.has_only_truths for column in columns)):
             return None
         cells = [column.lists or column.texts for column in columns]
         return list(map(self._labels_of_row, zip(*cells, strict=True)))
@@ -52,14 +50,13 @@ class SeveralLabels:
             return [name for name, cell in zip(self.columns, cells, strict=True) if str(cell).lower() in TRUE]
         labels: list[str] = []
         for cell in cells:
-            parts = cell.split(self.separator) if self.separator and isinstance(cell, str) else cell
-            labels += [parts] if isinstance(parts, str) else parts
+            labels += cell if isinstance(cell, list) else cell.split(self.separator) if self.separator else [cell]
         return [label for label in map(str.strip, labels) if label]
 
     def joined_labels(self, table: FileTable) -> FileColumn:
         """The labels of all rows of a table one after another, or of a table that was sampled how often each occurs."""
         labels = self.labels_by_row(table) or []
-        if self.by_truth or len(labels) == table.rows:
+        if len(labels) == table.rows:
             return FileColumn(self.target, list(chain(*labels)))
         counts = Counter(chain.from_iterable(map(self._labels_of_row, table.cells(self.columns))))
         return FileColumn(self.target, [], all_counts=counts)
@@ -116,8 +113,9 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
     guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=labels)
     if (separator := _free_separator(several, labels)) != SEPARATOR:
         guess.declare("", label_separator=separator)
-    label, rows = min(main_labels.counts.items(), key=lambda item: item[1])
-    rarest = f"the rarest label, {quoted(label)}, is in {share(rows, main.rows)} of the rows"
+    counts = main_labels.counts
+    label = min([*counts, *(several.columns if several.by_truth else ())], key=counts.__getitem__)
+    rarest = f"the rarest label, {quoted(label)}, is in {share(counts[label], main.rows)} of the rows"
     guess.declare(f"{rarest}; multi_macro_f1 counts all labels alike", metric="micro_f1")
     guess.questions += label_questions(main_labels, joined, by_split)
 
@@ -145,8 +143,9 @@ def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
     """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
     if not column.lists or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words) or column.is_candidates:
         return False
-    sizes, parts = [len(row) for row in column.lists], Counter(chain(*column.lists))
-    if not 1 < len(parts) <= MOST_PARTS or parts.total() < LEAST_REPEATED * len(parts) or len(set(sizes)) < 2:
+    sizes, counts = [len(row) for row in column.lists], Counter(chain(*column.lists))
+    are_few_and_frequent = 1 < len(counts) <= MOST_PARTS and counts.total() >= LEAST_REPEATED * len(counts)
+    if not are_few_and_frequent or len(set(sizes)) < 2:
         return False
     rest = [table.columns[name] for name in table.columns if name != column.name]
     sizes_of_rest = [[len(row) for row in items.lists or map(str.split, items.texts)] for items in rest]
@@ -157,12 +156,12 @@ def _in_cells(column: FileColumn) -> SeveralLabels | None:
     """The several labels in cells such as "joy,anger", beside cells with one of them; None: the column has none."""
     for separator in SEPARATORS:
         multiple = [value for value in column.counts if separator in value.strip()]
-        parts = {part.strip() for value in column.counts for part in value.split(separator)} - {""}
+        single = {*column.counts} - {*multiple}
+        in_multiple = {part.strip() for value in multiple for part in value.split(separator)}
+        parts = (in_multiple | {value.strip() for value in single}) - {""}
         if not multiple or not 1 < len(parts) < len(column.counts) or len(parts) > MOST_PARTS:
             continue
-        single = {*column.counts} - {*multiple}
-        repeated = {part.strip() for value in multiple for part in value.split(separator)} & single
-        if len(repeated) >= LEAST_ALONE * len(parts) or (separator != " " and not single):
+        if len(in_multiple & single) >= LEAST_ALONE * len(parts) or (separator != " " and not single):
             form = f"cells with several of {len(parts)} labels, as in {quoted(multiple[0])}"
             ways = f'several labels of a row (kind: {MULTI_LABEL}, label_separator: " "), or labels of several words (kind: labels)?'
             question = f"kind: {quoted(column.name)}: {form}: {ways}" if separator == " " else None

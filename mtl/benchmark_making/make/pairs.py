@@ -16,6 +16,7 @@ from mtl.benchmark_making.make.table import SourceRow, Table, Work
 from mtl.benchmark_making.similarity import Numbers, Pairs, TextComparison
 from mtl.benchmark_making.text_units import Units, learned_byte_pairs, sentences
 
+REPEATED = "a pair that is at least as similar has the same two groups"  # why a pair is dropped
 SIMILARITY = "similarity"  # the column of the steps pairs and similarity
 MOST_SENTENCES = 10  # of a text that is cut
 Order = Literal["most_similar", "least_similar"]
@@ -66,9 +67,11 @@ class PairRows:
             rows.append(SourceRow({**one.values, **second_values, SIMILARITY: similarity}, one.origins + two.origins))
         if self.one_per_groups:
             rows = work.chosen(rows, _repeated(pairs, groups))
-        one_table, two_tables = [(first, [*pairs[:2]])], [(first, [pairs.lefts]), (second, [pairs.rights])]
-        for table, used in one_table if first is second else two_tables:
-            for number in np.setdiff1d(np.arange(len(table.rows)), np.concatenate(used)).tolist():
+        used = (
+            [(first, np.concatenate(pairs[:2]))] if first is second else [(first, pairs.lefts), (second, pairs.rights)]
+        )
+        for table, numbers in used:
+            for number in np.setdiff1d(np.arange(len(table.rows)), numbers).tolist():
                 work.drop(table.rows[number], "in no pair")
         return Table(first.name, names, rows)
 
@@ -86,7 +89,7 @@ class PairRows:
             keys, apart, low = same_keys, groups, max(self.at_least, np.nextafter(0, 1))
         elif is_one_side:  # a row is no pair with itself
             keys, apart, low = groups, [np.arange(len(lefts))] * 2, self.at_least
-        else:  # any two rows of a group
+        else:  # any two texts of a group, also of one row
             keys, apart, low = groups, [np.zeros(len(lefts)), np.ones(len(rights))], self.at_least
         comparison = TextComparison(lefts, rights, title)
         pairs = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check_count, title)
@@ -106,12 +109,12 @@ def _numbered(sides: Iterable[Sequence[Hashable]]) -> list[np.ndarray]:
 
 
 def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
-    """Why each pair is dropped, or None: a more similar pair, or an earlier one that is as similar, has the same two groups."""
+    """For each pair, REPEATED if a more similar one, or an earlier one that is as similar, has the same two groups; else None."""
     both = np.sort(np.stack([groups[0][pairs.lefts], groups[1][pairs.rights]]), axis=0)
     order = np.argsort(-pairs.values, kind="stable")
     _, first = np.unique(both[:, order], axis=1, return_index=True)
     best_pairs = set(order[first].tolist())
-    return [None if pair in best_pairs else "a more similar pair has the same two groups" for pair in range(len(order))]
+    return [None if pair in best_pairs else REPEATED for pair in range(len(order))]
 
 
 @dataclass

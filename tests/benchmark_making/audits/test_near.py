@@ -144,6 +144,7 @@ def test_rows_of_other_formats_leave_too(tmp_path: Path) -> None:
 
 def test_what_is_refused(tmp_path: Path) -> None:
     made = suite_job(tmp_path)
+    assert main(["audit", *settings_of(tmp_path), "--strict", "--write-clean", str(tmp_path / "clean")]) == 2
     for rows in (ROWS["train"][:2], [("a", "b", "c")]):  # no row would stay; a damaged file
         write_tsv(tmp_path / "data/train.tsv", ("text", "label"), *rows)
         with raises_input_error():
