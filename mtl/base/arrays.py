@@ -31,8 +31,8 @@ def read_array(path: Path, mapped: bool = False) -> np.ndarray:
     open_regular(path).close()  # a pipe would be waited for
     try:
         array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-    except EOFError as error:
-        raise ValueError(str(error)) from None
+    except Exception as error:  # as in `read_arrays`
+        raise ValueError(str(error) or type(error).__name__) from None
     if not isinstance(array, np.ndarray):
         raise ValueError("holds several arrays")
     return array

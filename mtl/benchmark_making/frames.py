@@ -1,49 +1,43 @@
 """Data in memory as the data files of tasks: DataFrames, Datasets of the library datasets, and dictionaries of columns."""
 
-import hashlib
 import math
-import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
 from mtl.base.names import is_file_name, text_problem
 from mtl.base.untrusted import is_deep
 from mtl.benchmark_making.data_files import write_records
-from mtl.data.files import read_bytes
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
 Frame: TypeAlias = Any
 """The rows of one split: a DataFrame, a Dataset of the library datasets, or a dictionary with a list of values for each column."""
 FramesByTask: TypeAlias = Mapping[str, Mapping[str, Frame]]  # by task id and split
-DECLARED = {  # what tasks= may declare of a task, by the start of the problem that it solves
-    r"kind: \d+ whole": ("'kind': 'labels'", "'kind': 'number'"),
-    **dict.fromkeys(("target: ", "text: ", "no column looks like"), ("'text': […], 'target': …",)),
-}
 
 
 def frames_by_task(frames: Mapping[str, Any], name: str) -> FramesByTask:
     """The frames by task and split, from those of several tasks, or of one, which gets this name. Raises InputError for bad names and no frames."""
     if not frames:
         raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
-    if not is_file_name(name):
-        raise InputError(f"{name!r} names files; use letters, digits, '.', '_' and '-'", key="name")
-    by_task: dict[str, Any] = {name: _by_split(frames)}
-    if not set(by_task[name]) <= set(SPLITS):
-        by_task = {task: _by_split(by_split) for task, by_split in frames.items()}
-    for task, by_split in by_task.items():
+    one_task = _by_split(frames)
+    is_one = set(one_task) <= set(SPLITS)
+    by_task = {name: one_task} if is_one else {task: _by_split(by_split) for task, by_split in frames.items()}
+    for key, task in [("name", name), *(("frames", task) for task in by_task)]:
         if not is_file_name(task):
-            raise InputError(f"{task!r} names files; use letters, digits, '.', '_' and '-'", key="frames")
+            raise InputError(f"{task!r} names files; use letters, digits, '.', '_' and '-'", key=key)
+    for task, by_split in by_task.items():
         if not isinstance(by_split, Mapping) or not by_split or not set(by_split) <= set(SPLITS):
             raise InputError(f"must be a dictionary with the keys {', '.join(SPLITS)}", key=f"frames.{task}")
     return by_task
 
 
 def _by_split(frames: Any) -> Any:
-    """The frames by the names that splits have here: those of the Hub are others. What is no dictionary stays as it is."""
+    """The frames by mtl's names of splits, unless two name one split. What is no dictionary stays as it is."""
     if not isinstance(frames, Mapping):
         return frames
     named = {SPLIT_OF.get(str(split).lower(), split): rows for split, rows in frames.items()}
@@ -70,8 +64,9 @@ def _records(rows: Frame, key: str) -> tuple[list[str], list[list[Any]]]:
 
 def _column_names(rows: Frame, key: str) -> list[str]:
     """The names of a frame's columns. Raises InputError for other values than different texts that a file can hold."""
-    listed = getattr(rows, "column_names", getattr(rows, "columns", rows if isinstance(rows, Mapping) else ()))
-    if not (names := list(listed)):
+    # Only a Dataset lacks `columns`; `column_names` may be a column of a DataFrame.
+    names = list(rows if isinstance(rows, Mapping) else getattr(rows, "columns", getattr(rows, "column_names", ())))
+    if not names:
         raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=key)
     if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
         raise InputError("names of columns must be strings, each once", key=key)
@@ -82,19 +77,28 @@ def _column_names(rows: Frame, key: str) -> list[str]:
 
 def _cells(rows: Frame, column: str, key: str) -> Any:
     """The cells of a column, with the names of labels that a Dataset has as numbers; -1 stands for no label."""
-    cells, features = rows[column], getattr(rows, "features", None)  # which may be a column of a DataFrame
+    cells = rows[column]
     if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
         raise InputError(f"column {column} must be a list, not a {type(cells).__name__}", key=key)
-    labels = getattr(features.get(column), "names", None) if isinstance(features, Mapping) else None
-    if labels is None:
-        return cells
-    by_number: dict[float, Any] = dict(enumerate(labels))
-    plain = [cell.tolist() if hasattr(cell, "tolist") else cell for cell in cells]
-    return [by_number.get(cell) if isinstance(cell, int | float) else cell for cell in plain]
+    features = getattr(rows, "features", None)
+    feature = features.get(column) if isinstance(features, Mapping) else None  # else it may be a column of a DataFrame
+    labels = getattr(getattr(feature, "feature", feature), "names", None)  # of a list, those of its items
+    by_number: dict[float, Any] = dict(enumerate(labels or ()))
+    return cells if labels is None else [_named(cell, by_number) for cell in cells]
+
+
+def _named(cell: Any, labels: Mapping[float, str]) -> Any:
+    """The label that a number stands for, also in a list; None for a number without a label."""
+    value = cell.tolist() if hasattr(cell, "tolist") else cell
+    if isinstance(value, list | tuple):
+        return [_named(item, labels) for item in value]
+    return labels.get(value) if isinstance(value, int | float) else value
 
 
 def _cell(value: Any, key: str, column: str, row: int) -> Any:
     """The value of a data file for a cell: a text, a number, a list of these, or None. Raises InputError for anything else."""
+    if isinstance(value, np.datetime64):
+        value = value.astype("M8[us]")  # nanoseconds would become an integer
     if hasattr(value, "tolist"):
         value = value.tolist()  # of NumPy
     is_nan = isinstance(value, float) and math.isnan(value)
@@ -110,23 +114,6 @@ def _cell(value: Any, key: str, column: str, row: int) -> Any:
     if isinstance(value, list | tuple) and not is_deep(list(value)):
         return [_cell(item, key, column, row) for item in value]
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
-    raise InputError(f"column {column}, row {row}: {shown} is not a text, a number, a truth value or a list", key=key)
-
-
-def checksums(folder: Path | str) -> dict[str, str]:
-    """The SHA-256 of each data file in a folder."""
-    files = sorted(file for file in Path(folder, "data").rglob("*") if file.is_file())
-    return {file.relative_to(folder).as_posix(): hashlib.sha256(read_bytes(file)).hexdigest() for file in files}
-
-
-def problem_of_frames(task: str, problem: str) -> str:
-    """What a problem with a task's files means for its frames, with the remedy: this reads the wordings of `mtl init-suite`."""
-    problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda line: f"{line[1]}, row {int(line[2]) - 1} (from 0)", problem)
-    problem = problem.replace(".jsonl", "").removesuffix("? Then write one in the files")
-    if column := re.search(r'column "(.*?)" has no value', problem):
-        return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[{column[1]!r}])"
-    if problem.endswith("one label in several spellings"):
-        return f"{problem}? Then write one, as in frame[column].str.strip().str.lower()"
-    answers = next((keys for start, keys in DECLARED.items() if re.match(start, problem)), ())
-    declared = " or ".join(f"tasks={{{task!r}: {{{keys}}}}}" for keys in answers)
-    return f"{problem}; declare it: {declared}" if declared else problem
+    raise InputError(
+        f"column {column}, row {row}: {shown} is not a text, a finite number, a truth value or a list", key=key
+    )

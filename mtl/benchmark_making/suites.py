@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from functools import cached_property
@@ -21,7 +22,8 @@ from mtl.base.log import logger
 from mtl.base.settings.layers import find_suite
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import inert, markdown_table
-from mtl.benchmark_making.frames import Frame, checksums, frames_by_task, problem_of_frames, write_frames
+from mtl.benchmark_making.frames import Frame, frames_by_task, write_frames
+from mtl.data.files import read_bytes
 from mtl.tasks import suite as tasks_suite
 from mtl.tasks.task import SPLITS
 
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
 FRAMES = "as in {'train': frame, 'dev': frame}"
+DECLARED = (  # what tasks= may declare of a task, by the start of the problem that it solves
+    (r"kind: \d+ whole", ("'kind': 'labels'", "'kind': 'number'")),
+    (r"target: |text: |no column looks like", ("'text': […], 'target': …",)),
+)
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 
@@ -139,7 +145,7 @@ class Suite:
         with TemporaryDirectory(prefix="mtl-frames-") as folder:
             write_frames(by_task, Path(folder, "data"))
             with foreign("tasks"):
-                parts = [FRAMES_FORMAT, name, language, known, checksums(folder)]
+                parts = [FRAMES_FORMAT, name, language, known, _checksums(folder)]
                 content = json.dumps(parts, sort_keys=True, default=str)
             in_cache = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:16]}")
             suite = _write(Path(folder), in_cache if out is None else Path(out), name, language, known)
@@ -190,14 +196,14 @@ def _write(source: Path, out: Path, name: str, language: str | None, known: Mapp
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir, path = out / "data", out / f"{name}.yaml"
-    if data_dir.exists() and checksums(out) != checksums(source):
+    if data_dir.exists() and _checksums(out) != _checksums(source):
         raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
     try:
         guessed = guess_suite(files_of_tasks(source / "data"), language, name, path, known, shown=data_dir)
     except InputError as error:
-        raise InputError(problem_of_frames(name, error.message), key=error.key) from None
+        raise InputError(_problem_of_frames(name, error.message), key=error.key) from None
     for task, problem in {**guessed.problems, **guessed.questions}.items():
-        raise InputError(problem_of_frames(task, problem.replace(f"{source}/data/", "")), key=f"frames.{task}")
+        raise InputError(_problem_of_frames(task, problem.replace(f"{source}/data/", "")), key=f"frames.{task}")
     content = yaml.safe_load(guessed.document)
     tasks_suite.suite_from(content, path)
     if path.exists() and read_yaml(path) != content:  # comments may differ
@@ -211,3 +217,22 @@ def _write(source: Path, out: Path, name: str, language: str | None, known: Mapp
         for line in guessed.warnings:
             logger.warning("suite %s: %s", name, line)
     return Suite(path.resolve(), data_dir.resolve(), guessed.summary)
+
+
+def _checksums(folder: Path | str) -> dict[str, str]:
+    """The SHA-256 of each file below `data` in a suite's folder, by its path in that folder."""
+    files = sorted(file for file in Path(folder, "data").rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): hashlib.sha256(read_bytes(file)).hexdigest() for file in files}
+
+
+def _problem_of_frames(task: str, problem: str) -> str:
+    """What a problem with a task's files means for its frames, with the remedy: this reads the wordings of `mtl init-suite`."""
+    problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda line: f"{line[1]}, row {int(line[2]) - 1} (from 0)", problem)
+    problem = problem.replace(".jsonl", "").removesuffix("? Then write one in the files")
+    if column := re.search(r'column "(.*?)" has no value', problem):
+        return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[{column[1]!r}])"
+    if problem.endswith("one label in several spellings"):
+        return f"{problem}? Then write one, as in frame[column].str.strip().str.lower()"
+    answers = next((answers for start, answers in DECLARED if re.match(start, problem)), ())
+    declared = " or ".join(f"tasks={{{task!r}: {{{answer}}}}}" for answer in answers)
+    return f"{problem}; declare it: {declared}" if declared else problem

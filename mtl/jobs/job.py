@@ -153,7 +153,7 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
     """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine. Without a GPU, the
     preset is WITHOUT_GPU unless one of SIZES is set, by a file too; a method that gives the same result with every seed has one seed. A run that has
-    begun, in the folder that `placed` gives its job, continues as it began. Raises InputError as `load_job`."""
+    begun continues as it began; `placed` gives a job its folder. Raises InputError as `load_job`."""
     job = load_job(settings)
     config, kind, saved = job.config, METHODS[job.config.method], placed(job).folder.config
     begun = read_yaml(saved) if saved.exists() else {}
@@ -167,9 +167,9 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
     if job.suite.generated and job.origins["suite"] == DEFAULTS and not begun:
         show(Remark(f"no suite= is set: this is {job.suite.name}, the embedded sample of KLEJ", logging.WARNING))
     if not chosen:
-        return job
+        return placed(job)
     job = load_job({**settings, **chosen})
-    return replace(job, origins={**job.origins, **dict.fromkeys(chosen, CHOSEN)})
+    return placed(replace(job, origins={**job.origins, **dict.fromkeys(chosen, CHOSEN)}))
 
 
 def _chosen_preset(config: Config, saved: Path, begun: Mapping[str, Any]) -> dict[str, Any]:

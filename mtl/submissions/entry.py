@@ -24,9 +24,10 @@ from mtl.tasks.targets import target_kind
 
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
 ROWS = "rows"  # the measure that is the number of rows
-LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
-TASKS = "tasks"  # the entry's key for the figures
-
+TASKS, LEFT_OUT = (
+    "tasks",
+    "left_out",
+)  # the entry's keys for the figures, and for the tasks that the submission does not have
 
 Content = Mapping[str, Any]  # of an entry
 Figures = dict[str, dict[str, dict[str, float]]]  # of an entry, by task id, split and name
@@ -100,26 +101,27 @@ def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndar
     predicted = np.array(predictions, dtype=target_kind(task).dtype)
     figures: dict[str, float] = {}
     for name, (first, *substitutes) in suite.submission.measures.items():
+        metric = first if first in (task.metric, *(task.also or ())) else task.metric
         if first == ROWS:
             figures[name] = len(predicted)
-        elif first in (task.metric, *(task.also or ())) or task.metric in substitutes:
-            metric = first if first in (task.also or ()) else task.metric
+        elif metric in (first, *substitutes):
             figures[name] = score(task.measured_by(metric), predicted, rows) * suite.scale / 100
     return figures
 
 
 def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
     """The entry with these facts (by the names of `FACTS`; None: unknown) and figures, and under `left_out` the tasks that `figures` does not have.
-    `entry` is the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept."""
-    filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
+    `entry` is the empty entry, or an earlier one, whose figures are taken out. A split that it has gets the figures that it names, any other all."""
+    filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _with_nulls(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():
         if (value := facts.get(fact)) is not None:
             merge(filled, nested(key, value))
     tasks = filled[TASKS]
     for id, splits in figures.items():
         for split, values in splits.items():
-            if empty_block := tasks.get(id, {}).get(split) or dict.fromkeys(values):
-                tasks.setdefault(id, {})[split] = {name: values.get(name, empty) for name, empty in empty_block.items()}
+            nulls = tasks.get(id, {}).get(split) or dict.fromkeys(values)
+            if nulls:
+                tasks.setdefault(id, {})[split] = {name: values.get(name, null) for name, null in nulls.items()}
     filled.pop(LEFT_OUT, None)
     if left_out := [id for id in dict.fromkeys([*suite.tasks, *tasks]) if id not in figures]:
         filled[LEFT_OUT] = left_out
@@ -131,11 +133,12 @@ def unfilled(value: Any, key: str = "") -> Iterator[str]:
     if value is None:
         yield key
     elif isinstance(value, dict):
-        inner = {f"{key}.{name}".removeprefix("."): item for name, item in value.items()}
-        keys = [unfilled_key for name, item in inner.items() for unfilled_key in unfilled(item, name)]
-        yield from [key] if key and inner and keys == [*inner] else keys
+        children = {f"{key}.{name}".removeprefix("."): item for name, item in value.items()}
+        null_keys = [null_key for name, item in children.items() for null_key in unfilled(item, name)]
+        is_all_null = bool(children) and null_keys == [*children]
+        yield from [key] if key and is_all_null else null_keys
 
 
-def _emptied(value: Any) -> Any:
-    """The same objects with null for every other value."""
-    return {name: _emptied(item) for name, item in value.items()} if isinstance(value, dict) else None
+def _with_nulls(value: Any) -> Any:
+    """The same nested objects, with null for every other value."""
+    return {name: _with_nulls(item) for name, item in value.items()} if isinstance(value, dict) else None

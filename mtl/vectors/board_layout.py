@@ -37,32 +37,29 @@ class EncoderRow(Row):
 
 
 class BoardLayout:
-    """The columns of a leaderboard by id, and whether only a row with all tasks of the benchmark has an average."""
+    """The columns of a leaderboard by id, and whether an evaluation has an average only with all tasks of the benchmark."""
 
     def __init__(self, benchmark: Benchmark, columns: Mapping[str, Column], complete_only: bool) -> None:
         self.benchmark, self.columns, self.complete_only = benchmark, columns, complete_only
-        # By type, the ids of its columns; types without a column are left out.
+        # By the id of a type, those of its columns; types without a column are left out.
         self.by_type: dict[str, list[str]] = {}
-        for name, type_ in benchmark.types.items():
+        for type_id, type_ in benchmark.types.items():
             if ids := [id for id, column in columns.items() if column.task in type_.tasks]:
-                self.by_type[name] = ids
-        # By mean, the tasks of the benchmark that it is over.
+                self.by_type[type_id] = ids
+        # By the id of a mean, which may be that of a type, the tasks of the benchmark that it is over.
         self.mean_tasks = {AVERAGE: benchmark.tasks, BY_TYPE: benchmark.tasks}
-        self.mean_tasks |= {name: benchmark.types[name].tasks for name in self.by_type}
+        self.mean_tasks |= {type_id: benchmark.types[type_id].tasks for type_id in self.by_type}
 
     def with_means(self, row: EncoderRow, printed: Mapping[str, float | None] | None = None) -> EncoderRow:
         """The row with its means and marks. `printed`: the averages × 100 of a published row."""
-        marked = self._marked(row)
+        marks = self._marks(row)
         return replace(
             row,
             means=self._means(row, printed),
-            missing=self.benchmark.missing(self._tasks(row.scores)),
-            seen=[id for id in [*self.columns, *self.by_type] if id in marked["‡"]],
-            partial=[name for name in self.by_type if name in marked["*"]],
-            marks={
-                id: "".join(mark for mark, ids in marked.items() if id in ids)
-                for id in [*self.columns, *self.mean_tasks]
-            },
+            missing=self.benchmark.missing(self._tasks_of(row.scores)),
+            seen=[id for id in [*self.columns, *self.by_type] if "‡" in marks[id]],
+            partial=[type_id for type_id in self.by_type if "*" in marks[type_id]],
+            marks=marks,
             reasons={
                 mean: tuple(id for id, column in self.columns.items() if id in row.scores and column.task in tasks)
                 for mean, tasks in self.mean_tasks.items()
@@ -71,74 +68,79 @@ class BoardLayout:
 
     def _means(self, row: EncoderRow, printed: Mapping[str, float | None] | None) -> dict[str, Score]:
         """The averages of a row, the printed ones if it is published, and the means of the types of which it has all tasks of this leaderboard."""
-        scores, scored = {id: score.median for id, score in row.scores.items()}, self._tasks(row.scores)
+        scores, scored = {id: score.median for id, score in row.scores.items()}, self._tasks_of(row.scores)
         means = {
-            name: fmean(scores[id] for id in ids if id in scores)
-            for name, ids in self.by_type.items()
-            if self._tasks(ids) <= scored
+            type_id: fmean(scores[id] for id in ids if id in scores)
+            for type_id, ids in self.by_type.items()
+            if self._tasks_of(ids) <= scored
         }
         averages = {id: value for id, value in (printed or {}).items() if value is not None}
-        if scores and not (self.complete_only and printed is None and self.benchmark.missing(scored)):
+        is_withheld = self.complete_only and printed is None and self.benchmark.missing(scored)
+        if scores and not is_withheld:
             averages.setdefault(AVERAGE, fmean(scores.values()))
         if len(means) == len(self.by_type):
             averages.setdefault(BY_TYPE, fmean(means.values()))
         return {id: single(mean) for id, mean in {**averages, **means}.items()}
 
-    def _marked(self, row: EncoderRow) -> dict[str, set[str]]:
-        """By mark, the ids of the columns and means of a row that have it (`Row.mark` says what a mark means)."""
-        scored, seen, inexact = self._tasks(row.scores), set[str](), set[str]()
+    def _marks(self, row: EncoderRow) -> dict[str, str]:
+        """The marks of a row's scores and means, by the ids of columns and means (`Row.mark` says what a mark means)."""
+        scored, seen, inexact = self._tasks_of(row.scores), set[str](), set[str]()
         if row.evaluation is not None:
             summary = row.evaluation.summary
             seen = scored & summary["seen"].keys()
             inexact = {task for task in scored if summary["tasks"][task]["data"] != EXACT}
-        partial_means = {mean for mean, tasks in self.mean_tasks.items() if scored and not scored.issuperset(tasks)}
-        seen_means = {mean for mean, tasks in self.mean_tasks.items() if not seen.isdisjoint(tasks)}
-        return {
-            "*": partial_means,
-            "†": {id for id in row.scores if self.columns[id].task in inexact},
-            "‡": {id for id in row.scores if self.columns[id].task in seen} | seen_means,
-        }
+        marks = dict.fromkeys([*self.columns, *self.mean_tasks], "")
+        for id in row.scores:
+            task = self.columns[id].task
+            marks[id] = ("†" if task in inexact else "") + ("‡" if task in seen else "")
+        for mean, tasks in self.mean_tasks.items():
+            is_partial = bool(scored) and not scored.issuperset(tasks)
+            marks[mean] = ("*" if is_partial else "") + ("" if seen.isdisjoint(tasks) else "‡")
+        return marks
 
-    def _tasks(self, columns: Collection[str]) -> set[str]:
+    def _tasks_of(self, columns: Collection[str]) -> set[str]:
+        """The tasks of the columns with these ids."""
         return {self.columns[id].task for id in columns}
 
-    def leaderboard(self, id: str, title: str, rows: Sequence[EncoderRow], notes: Sequence[str]) -> Leaderboard:
+    def leaderboard(self, board_id: str, title: str, rows: Sequence[EncoderRow], notes: Sequence[str]) -> Leaderboard:
         """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
-        rows, types = by_family(rows), {name: self.benchmark.types[name] for name in self.by_type}
-        groups = []
-        for name, ids in self.by_type.items():
-            task_titles = {id: self.columns[id].title for id in ids}
-            heading = f"{types[name].title}, {types[name].metric_title}"
-            groups.append(Group(name, heading, task_titles, _group_lines(rows, ids, name), has_mean=len(ids) > 1))
-        type_titles = {name: type_.title for name, type_ in types.items()}
+        rows = by_family(rows)
+        types = {type_id: self.benchmark.types[type_id] for type_id in self.by_type}
+        type_titles = {type_id: type_.title for type_id, type_ in types.items()}
         type_lines = _group_lines(rows, type_titles, BY_TYPE)
         return Leaderboard(
-            id,
+            board_id,
             title,
             SCALE,
             {AVERAGE: Column("AVG", "mean"), **self.columns},
             rows,
             marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
             notes=[*notes, *self._seen_notes(rows)],
-            groups=groups,
+            groups=[self._type_group(type_id, rows) for type_id in types],
             page_groups=[Group("types", "by type", type_titles, type_lines, has_mean=True)],
             shown_columns={
                 AVERAGE: Column("AVG, tasks", "mean"),
                 BY_TYPE: Column("AVG, types", "mean"),
-                **{name: Column(type_.title, type_.metric_title) for name, type_ in types.items()},
+                **{type_id: Column(type_.title, type_.metric_title) for type_id, type_ in types.items()},
             },
             groups_title="Scores by type",
             groups_note=GROUPS_NOTE,
-            unscored=self.benchmark.missing(self._tasks(self.columns)),
+            unscored=self.benchmark.missing(self._tasks_of(self.columns)),
             whole_averages=self.complete_only,
         )
+
+    def _type_group(self, type_id: str, rows: Sequence[EncoderRow]) -> Group:
+        """The group of the tasks of a type."""
+        type_, ids = self.benchmark.types[type_id], self.by_type[type_id]
+        titles, lines = {id: self.columns[id].title for id in ids}, _group_lines(rows, ids, type_id)
+        return Group(type_id, f"{type_.title}, {type_.metric_title}", titles, lines, has_mean=len(ids) > 1)
 
     def _seen_notes(self, rows: Sequence[EncoderRow]) -> list[str]:
         """A note on each row with scores on tasks whose training rows the encoder has seen."""
         notes = []
         for row in rows:
             seen = row.evaluation.summary["seen"] if row.evaluation is not None else {}
-            if tasks := [task for task in seen if task in self._tasks(row.scores)]:
+            if tasks := [task for task in seen if task in self._tasks_of(row.scores)]:
                 notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
         return notes
 

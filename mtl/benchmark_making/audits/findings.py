@@ -62,15 +62,15 @@ def text_findings(part: Part) -> list[Finding]:
     rows = [row for row in part.rows if not all(map(str.strip, row.texts))]
     what = "an empty text, or one with only whitespace"
     blank = part.rows_finding("blank", rows, what, "a model has nothing to predict the target from")
-    return [*blank, *quoting(part), *damaged_texts(part)]
+    return [*blank, *_quoting(part), *_damaged_texts(part)]
 
 
 def target_findings(part: Part) -> list[Finding]:
     """The findings about the texts together with their targets; without targets, only repeated texts."""
-    return [*duplicates(part), *conflicts(part), *absent_targets(part)]
+    return [*_duplicates(part), *_conflicts(part), *absent_targets(part)]
 
 
-def quoting(part: Part) -> Iterator[Finding]:
+def _quoting(part: Part) -> Iterator[Finding]:
     """Rows whose texts still have the quotation marks that a CSV writer added."""
     columns = list(zip_longest(*(row.texts for row in part.rows), fillvalue=""))  # rows of a choice differ in length
     mostly_wrapped = [sum(map(is_wrapped, column)) > max(1, WRAPPED_SHARE * len(column)) for column in columns]
@@ -86,7 +86,7 @@ def quoting(part: Part) -> Iterator[Finding]:
     return part.rows_finding("quoting", rows, what, "a run reads the added marks as part of the text")
 
 
-def damaged_texts(part: Part) -> Iterator[Finding]:
+def _damaged_texts(part: Part) -> Iterator[Finding]:
     """Rows whose texts contain characters that come from a wrong conversion, not from an author."""
     for kind, pattern, what, meaning in CONVERSIONS:
         hits = [(row, text, hit) for row in part.rows for text in row.texts if (hit := _first_hit(pattern, text))]
@@ -111,7 +111,7 @@ def _word(text: str, hit: str) -> str:
     return f"“{''.join(c if c.isprintable() else ascii(c)[1:-1] for c in word)}”"
 
 
-def duplicates(part: Part) -> Iterator[Finding]:
+def _duplicates(part: Part) -> Iterator[Finding]:
     """Rows that repeat an earlier row: the same texts and, if there are targets, the same target."""
     repeated: list[tuple[Example, Example]] = []  # a row, and the first that is like it
     for rows in part.equal_rows:
@@ -129,7 +129,7 @@ def duplicates(part: Part) -> Iterator[Finding]:
         yield part.finding("duplicates", len(repeated), what, meaning, file_lines(part.file, pairs))
 
 
-def conflicts(part: Part) -> Iterator[Finding]:
+def _conflicts(part: Part) -> Iterator[Finding]:
     """The same texts with different targets."""
     groups = [rows for rows in part.equal_rows if len({row.target for row in rows}) > 1]
     if not groups:
@@ -139,20 +139,22 @@ def conflicts(part: Part) -> Iterator[Finding]:
     example = excerpt(groups[0][0].texts[0])
     what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
     lines = []
-    for rows in groups:  # the first row of each target
-        firsts = sorted({row.target: row for row in reversed(rows)}.values(), key=lambda row: row.line)
-        shown = ["" if row.target is None else kind.show(row.target) for row in firsts]
-        lines.append(", ".join(f"{row.line} {target}" for row, target in zip(firsts, shown, strict=True)))
+    for rows in groups:
+        first_by_target = {row.target: row for row in reversed(rows)}  # reversed: of equal targets, the first row stays
+        firsts = sorted(first_by_target.values(), key=lambda row: row.line)
+        lines.append(", ".join(f"{row.line} {'' if row.target is None else kind.show(row.target)}" for row in firsts))
     meaning = "no prediction is right for all of these rows"
     yield part.finding("conflicts", count, what, meaning, file_lines(part.file, lines, "; "))
 
 
 def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Finding]:
-    """Rows of dev or test with the id of an earlier row. `ids`: the columns that may hold ids, before `ID`; the first that the file has does."""
+    """Rows of dev or test with the id of an earlier row. The ids are in the first of the columns `ids` and `ID` that the file has."""
+    if part.split == "train":
+        return
     path, layout = data_dir / part.file, part.task.layout(part.split, data_dir)
     names = column_names(path, layout)
     column = next((name for name in (*ids, ID) if name in names and name != part.task.group), None)
-    if column is None or part.split == "train":
+    if column is None:
         return
     first: dict[Value, int] = {}  # by id, the line of the first row with it
     repeated = []
@@ -168,7 +170,7 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
 
 
 def absent_targets(part: Part) -> Iterator[Finding]:
-    """Labels that never occur, and numbers that are all the same."""
+    """Labels that never occur, and targets that are all the same."""
     values = {row.target for row in part.rows} - {None}
     if not values:
         return

@@ -28,7 +28,7 @@ class RunEntry:
     settings: Mapping[str, Any]  # by dotted keys
 
     def run(self, within: str) -> Job:
-        """The run, in a folder `within` that of the suite. Raises InputError."""
+        """The run, in a folder `within` that of the suite. Raises InputError for settings that no run or no sweep has."""
         if "run_dir" in self.settings:
             raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
 
@@ -40,14 +40,14 @@ class RunEntry:
             folder = job.folder.path.parent / within / name
             return replace(job, config=replace(job.config, run_dir=str(folder)), name=name)
 
-        run = with_name(load_run(self.settings, with_name))
+        run = load_run(self.settings, with_name)
         if not is_idle(run):
             _ = run.run_tasks  # raises InputError for tasks that the method does not answer
         return run
 
     def runs_by_task(self, within: str) -> list[Job]:
         """A run for each trained task and those that its head answers; one run if the method has no task."""
-        settings = {key: value for key, value in self.settings.items() if key != "tasks" or value != EACH}
+        settings = {key: value for key, value in self.settings.items() if (key, value) != ("tasks", EACH)}
         run_on_all = replace(self, settings=settings).run(within)
         if is_idle(run_on_all):
             return [run_on_all]
@@ -60,7 +60,7 @@ class RunEntry:
         return [entry.run(within) for entry in entries]
 
     def _name(self, job: Job) -> str:
-        """The name of a run without a label: the method's folder, and the settings of this run that change it, whatever the other runs are."""
+        """The name of a run without a label: the method's folder, and those of its own settings that change it. No other run matters."""
         preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
         base_settings = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
         base, flat = flatten_config(load_job({**preset, **base_settings}).config), flatten_config(job.config)

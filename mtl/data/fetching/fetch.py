@@ -1,8 +1,8 @@
 """Put a suite's data into its folder: download and unpack it, or generate it for an embedded suite."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
@@ -17,6 +17,14 @@ from mtl.data.sample import write_sample
 from mtl.data.splits import choose_scored, missing_tasks
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import HubSource, Source, Task
+
+
+@dataclass(frozen=True)
+class _Report:
+    """The names of single files that the user is told of at the end; each download adds to them."""
+
+    unavailable: list[str] = field(default_factory=list)  # those that the server does not have
+    unverified: list[str] = field(default_factory=list)  # those of which the suite names no checksum
 
 
 def awaits_generation(suite: Suite, data_dir: Path) -> bool:
@@ -35,13 +43,13 @@ def write_generated(suite: Suite, data_dir: Path) -> None:
 
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
-    A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used. Of a task that its
-    publisher has withdrawn, only the copy is used; if that fails, a line says so. If the server does not have a single file of a task, a line says
-    so, and the other files are downloaded before the error is raised. Raises InputError if the suite names neither, or if a task lacks a file."""
+    A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used; of a task that its
+    publisher has withdrawn, only the copy. Raises InputError if the suite names neither a source nor a copy, and if a task lacks a file that its
+    publisher has not withdrawn, after the download of all others."""
     if suite.generated:
         _generate(suite, data_dir)
         return
-    report = _Report([], [])
+    report = _Report()
     for task in tasks:
         missing = missing_tasks(suite, data_dir)
         if task.id not in missing:
@@ -49,9 +57,8 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
         elif task.withdrawn:
             _fetch_withdrawn(task, data_dir)
         elif task.source is not None:
-            origin = task.source, task.folder
-            together = [entry for entry in tasks if entry.id in missing and (entry.source, entry.folder) == origin]
-            _fetch_source(task, task.source, data_dir, together, report)
+            alike = [entry for entry in tasks if (entry.source, entry.folder) == (task.source, task.folder)]
+            _fetch_source(task, task.source, data_dir, [entry for entry in alike if entry.id in missing], report)
         elif task.hub is not None:
             _fetch_copy(task, task.hub, data_dir)
         else:
@@ -103,15 +110,8 @@ def _fetch_withdrawn(task: Task, data_dir: Path) -> None:
     logger.warning("%s: withdrawn by its publisher%s; put its files into %s", task.id, problem, data_dir / task.folder)
 
 
-class _Report(NamedTuple):
-    """The names of single files that the user is told of at the end; each download adds to them."""
-
-    unavailable: list[str]  # those that the server does not have
-    unverified: list[str]  # those of which the suite names no checksum
-
-
-def _fetch_source(task: Task, source: Source, data_dir: Path, together: Sequence[Task], report: _Report) -> None:
-    """Download a task's files from its source, and from its zip those of the tasks `together`; if this fails, from its copy on the Hub."""
+def _fetch_source(task: Task, source: Source, data_dir: Path, same_archive: Sequence[Task], report: _Report) -> None:
+    """Download a task's files from its source, and from its zip those of the tasks in the `same_archive`; if it fails, from its copy on the Hub."""
     try:
         with without_empty_folders(data_dir / task.folder):
             if source.single_files:
@@ -119,8 +119,12 @@ def _fetch_source(task: Task, source: Source, data_dir: Path, together: Sequence
                 return
             archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
             download(source.url, archive, source.sha256, source.size)
-            names = [name for entry in together for split in entry.files for name in entry.file_names(split)]
-            unpack(archive, folder, names)
+            names = [name for entry in same_archive for split in entry.files for name in entry.file_names(split)]
+            try:
+                unpack(archive, folder, names)
+            except InputError:
+                archive.unlink()  # else the next call would take the damaged file for the download
+                raise
             archive.unlink()
             logger.info("%s: unpacked to %s", task.id, folder)
     except InputError as error:
@@ -133,18 +137,18 @@ def _fetch_source(task: Task, source: Source, data_dir: Path, together: Sequence
 
 def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Take a task's data from its copy on the Hub, as a wing does. Raises InputError without the wing or the extra `hub`."""
-    check_installed("hub", unit=f"task {task.id}")
-    logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, hub.dataset)
     fetch = next((wing.fetch_copy for wing in wings() if wing.fetch_copy), None)
     if fetch is None:
         problem = "a part of mtl that reads data sets of the Hub is missing here; install the whole of mtl, or put the files there"
         raise InputError(problem, unit=f"task {task.id}")
+    check_installed("hub", unit=f"task {task.id}")
+    logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, hub.dataset)
     fetch(task, hub, data_dir)
 
 
 def _fetch_files(task: Task, source: Source, data_dir: Path, report: _Report) -> None:
     """Download a task's missing files one by one, and add to the report. Raises UnavailableError for one that only a copy on the Hub can replace."""
-    downloaded, is_complete = list[str](), True
+    downloaded, absent = list[str](), list[str]()
     for split, name in [(key, name) for key in task.files for name in task.file_names(key)]:
         path = data_dir / task.folder / name
         if path.exists():
@@ -159,8 +163,8 @@ def _fetch_files(task: Task, source: Source, data_dir: Path, report: _Report) ->
             if task.hub is not None:
                 raise
             logger.warning("%s", error)
-            report.unavailable.append(name)
-            is_complete = False
+            absent.append(name)
+    report.unavailable.extend(absent)
     if downloaded:
-        what = "downloaded" if is_complete else f"{', '.join(downloaded)} downloaded"
+        what = "downloaded" if not absent else f"{', '.join(downloaded)} downloaded"
         logger.info("%s: %s to %s", task.id, what, data_dir / task.folder)

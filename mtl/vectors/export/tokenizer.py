@@ -13,7 +13,7 @@ from mtl.data.text import UNKNOWN
 
 # The entries of ids without a word. Moses splits < and > from words, so no token of a text is equal to one of them.
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unknown>"
-PERIOD_STEP = -2  # the place of the step for a final period
+FINAL_PERIOD = " ."  # what replaces the last period of a word
 # The form in which transformers writes a post-processor that adds no tokens.
 UNCHANGED = {
     "type": "TemplateProcessing",
@@ -21,15 +21,15 @@ UNCHANGED = {
     "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
     "special_tokens": {},
 }
-# The languages whose rules for apostrophes read more of the surrounding text than such a replacement can.
+# Unsupported languages, whose rules for apostrophes read more of the surrounding text than such a replacement can.
 APOSTROPHE_RULES = ("en", "fr", "it")
 
 
 def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
-    """The tokenizer of a language that is not in APOSTROPHE_RULES. It gives these words the ids of a `Vocabulary`, and a text
-    without tokens one unknown word, but an empty text no token: put a space before each text, which changes no other."""
+    """The tokenizer of a language that is not in APOSTROPHE_RULES. It gives these words the ids of a `Vocabulary`, and a text without tokens one
+    unknown word. Put a space before each text: an empty text has no token otherwise. No other text changes."""
     replacements = _replacements(language)
-    steps = [{"type": "Replace", "pattern": {"Regex": regex}, "content": text} for regex, text in replacements]
+    steps = [{"type": "Replace", "pattern": {"Regex": regex}, "content": content} for regex, content in replacements]
     return {
         "version": "1.0",
         "truncation": None,
@@ -48,20 +48,23 @@ def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
 
 
 def is_moses(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a `tokenizer.json` splits texts by the rules of `tokenizer_json`. These never make a text ten times longer."""
+    """Whether the content of a `tokenizer.json` splits texts by the rules of `tokenizer_json`, for any language: its pattern of a final period is not
+    compared. These rules never make a text twenty times longer, whatever that pattern matches."""
     expected = tokenizer_json("sv", [])
-    try:  # languages differ in this pattern alone
-        pattern = content["normalizer"]["normalizers"][PERIOD_STEP]["pattern"]
-    except (KeyError, IndexError, TypeError):
+    steps = expected["normalizer"]["normalizers"]
+    try:
+        for step, stored in zip(steps, content["normalizer"]["normalizers"], strict=True):
+            if step["content"] == FINAL_PERIOD:
+                step["pattern"] = {"Regex": stored["pattern"]["Regex"]}
+    except (KeyError, TypeError, ValueError):
         return False
-    expected["normalizer"]["normalizers"][PERIOD_STEP]["pattern"] = pattern
     is_same = all(content.get(part) == expected[part] for part in ("normalizer", "pre_tokenizer"))
     return is_same and content.get("post_processor") in (None, UNCHANGED)
 
 
 @lru_cache
 def _replacements(language: str) -> list[tuple[str, str]]:
-    """The steps of `sacremoses.MosesTokenizer.tokenize`: patterns in Oniguruma's syntax, each with the replacement of
+    """The steps of `sacremoses.MosesTokenizer.tokenize`, with their names there: patterns in Oniguruma's syntax, each with the replacement of
     its matches, which cannot contain the match. So a pattern that inserts a space matches nothing beside a character,
     and one that replaces only the end of a match has \\K before that end."""
     moses = sacremoses.MosesTokenizer(lang=language)
@@ -70,20 +73,20 @@ def _replacements(language: str) -> list[tuple[str, str]]:
     special = rf"[^{alnum} .'`,\-]"
     return [
         (rf"\A[{space}\x{{0}}-\x{{1f}}]+\z", " "),  # the library skips all further steps for an empty text
-        (rf"[{space}]+", " "),
-        (r"[\x{0}-\x{1f}]", ""),
-        (r"\A +(?=[^ ])", ""),
+        (rf"[{space}]+", " "),  # DEDUPLICATE_SPACE
+        (r"[\x{0}-\x{1f}]", ""),  # ASCII_JUNK
+        (r"\A +(?=[^ ])", ""),  # str.strip, as the next one
         (r"(?<=[^ ]) +\z", ""),
-        (rf"(?={special})", " "),
+        (rf"(?={special})", " "),  # PAD_NOT_ISALNUM, as the next one
         (rf"(?<={special})", " "),
-        (r"(?<!\.)(?=\.\.)", " "),
+        (r"(?<!\.)(?=\.\.)", " "),  # replace_multidots, as the next one
         (r"(?<=\.\.)(?!\.)", " "),
-        (rf"[^{number}]\K,", " , "),
+        (rf"[^{number}]\K,", " , "),  # COMMA_SEPARATE_1, 2 and 3
         (rf",(?=[^{number}])", " , "),
         (rf"(?<=[{number}]),\z", " , "),
-        ("'", " ' "),
-        (_final_period(moses), " ."),
-        (r"\A *\z", UNKNOWN),
+        ("'", " ' "),  # NON_SPECIFIC_APOSTROPHE
+        (_final_period(moses), FINAL_PERIOD),  # handles_nonbreaking_prefixes
+        (r"\A *\z", UNKNOWN),  # not of sacremoses: a text without tokens
     ]
 
 
@@ -91,27 +94,28 @@ def _final_period(moses: sacremoses.MosesTokenizer) -> str:
     """A pattern of the last period of each word that `handles_nonbreaking_prefixes` splits from it."""
     end = "(?![^ ])"
     numeric = moses.NUMERIC_ONLY_PREFIXES
-    unsplit = [
-        rf"\.+{end}",
-        rf"(?=[^ ]*\.[^ ]*\.{end})[^ ]*[{_range(moses.IsAlpha)}]",
+    kept = [
+        rf"\.+{end}",  # only dots
+        rf"(?=[^ ]*\.[^ ]*\.{end})[^ ]*[{_range(moses.IsAlpha)}]",  # an abbreviation with inner dots
         rf"(?:{_any_of(prefix for prefix in moses.NONBREAKING_PREFIXES if prefix not in numeric)})\.{end}",
     ]
     if numeric:
-        unsplit.append(rf"(?:{_any_of(numeric)})\. +[0-9]")
-    no_unsplit = "".join(f"(?!{word})" for word in unsplit)
-    return rf"(?<![^ ]){no_unsplit}[^ ]+\K\.{end}(?! +[{_range(moses.IsLower)}])"
+        kept.append(rf"(?:{_any_of(numeric)})\. +[0-9]")
+    none_kept = "".join(f"(?!{word})" for word in kept)
+    return rf"(?<![^ ]){none_kept}[^ ]+\K\.{end}(?! +[{_range(moses.IsLower)}])"
 
 
 def _any_of(words: Iterable[str]) -> str:
-    return "|".join("".join(map(_code, map(ord, word))) for word in words)
+    """A pattern that matches one of these words."""
+    return "|".join("".join(map(_escape, map(ord, word))) for word in words)
 
 
 def _range(characters: Iterable[str]) -> str:
     """These characters as ranges of a character class, without its brackets."""
     codes = set(map(ord, characters))
     starts, ends = (sorted(code for code in codes if code + step not in codes) for step in (-1, 1))
-    return "".join(f"{_code(start)}-{_code(end)}" for start, end in zip(starts, ends, strict=True))
+    return "".join(f"{_escape(start)}-{_escape(end)}" for start, end in zip(starts, ends, strict=True))
 
 
-def _code(code: int) -> str:
+def _escape(code: int) -> str:
     return f"\\x{{{code:x}}}"

@@ -41,7 +41,7 @@ def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRow
     if folder is None or not folder.is_dir():
         return MtebRows(None, str(fresh_task(benchmark, name, "test").metadata.revision))
     digest = hashlib.sha256()
-    for file in _files(folder):
+    for file in _checked_files(folder):
         digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
     return MtebRows(folder, f"local-{digest.hexdigest()[:16]}")
 
@@ -72,7 +72,7 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
             task.load_data()
     except Exception as error:  # datasets, its client and mteb raise many kinds of exceptions
         if rows.folder is not None:
-            raise unreadable(task, rows, error) from None
+            raise unreadable(task, rows.folder, error) from None
         raise InputError(
             f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had:"
             f" {'no connection' if CLOSED in str(error) else _one_line(error)}; put its rows into data_dir/{name}"
@@ -80,11 +80,12 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
     dataset: Mapping[str, Any] = task.dataset or {}
     for split in splits_read:
         for subset in task.hf_subsets:
-            splits = dict(dataset.get(subset, dataset))
+            splits = dict(dataset.get(subset, dataset))  # mteb keeps those of a task without subsets directly
             if split not in splits:
                 raise InputError(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
-            if rows.folder is not None:  # whose file may have another name than the split
-                check_columns(task, splits[split], min(rows.folder.glob(f"{split}.*"), default=rows.folder))
+            if rows.folder is not None:
+                file = min(rows.folder.glob(f"{split}.*"), default=rows.folder)  # which may have another name
+                check_columns(task, splits[split], file)
 
 
 @contextlib.contextmanager
@@ -108,8 +109,8 @@ def read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
 
 
 def check_files(folder: Path, split: str) -> None:
-    """Raise InputError for a folder without files, as for a split, and for a line of a .jsonl file that is not a row."""
-    files = _files(folder)
+    """Raise InputError for a folder without files, with a file for this split as the remedy, and for a line of a .jsonl file that is not a row."""
+    files = _checked_files(folder)
     if not files:
         raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
     for path in (path for path in files if path.suffix == ".jsonl"):
@@ -129,30 +130,27 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     is_sts = task.metadata.type == "STS"
     texts = task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]
     target = "score" if is_sts else getattr(task, "label_column_name", None)
-    target_type: Any = int | float if is_sts or task.metadata.type == "PairClassification" else object
-    columns = [*((text, str | list, "text") for text in texts), (target, target_type, "number")]
-    for column, kind, kind_title in columns:
+    has_numbers = is_sts or task.metadata.type == "PairClassification"
+    targets = (target, int | float, "number") if has_numbers else (target, object, "target")
+    for column, types, title in [*((text, str | list, "text") for text in texts), targets]:
         if not isinstance(column, str):  # tasks of other forms lack some
             continue
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
         for number, value in enumerate(rows[column], 1):
-            if value is None or not isinstance(value, kind):
-                problem = "has no value" if value is None else f"{value!r} is not a {kind_title}"
+            if value is None or not isinstance(value, types):
+                problem = "has no value" if value is None else f"{value!r} is not a {title}"
                 raise InputError(f"row {number}: column {column}: {problem}; write one, or drop the row", path=path)
 
 
-def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
-    """The error of rows with which mteb fails, as one line, from what mteb raised."""
-    where: Any = f"the hub's {task.metadata.dataset['path']}"
-    if rows.folder is not None:
-        files = _files(rows.folder)
-        where = files[0] if len(files) == 1 else rows.folder
-    reason = _one_line(error.__cause__ or error)
-    return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {reason}")
+def unreadable(task: AbsTask, folder: Path, error: Exception) -> InputError:
+    """The error for the rows of a folder with which mteb fails, as one line, from what mteb raised."""
+    files, reason = _checked_files(folder), _one_line(error.__cause__ or error)
+    problem = f"not the rows of {task.metadata.name} in a form that mteb reads: {reason}"
+    return InputError(problem, path=files[0] if len(files) == 1 else folder)
 
 
-def _files(folder: Path) -> list[Path]:
+def _checked_files(folder: Path) -> list[Path]:
     """The files of a folder of rows. Raises InputError for a link that leads out of the folder, and for a card that names other files."""
     files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())
     for path in files:
@@ -168,9 +166,10 @@ def _named_files(card: Path) -> Iterator[str]:
     """The texts below `configs` in the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
     read_bytes(card, YAML_LIMIT)  # raises for a larger one
     try:
-        pending, known = [(metadata_load(card) or {}).get("configs")], set[int]()
+        configs = (metadata_load(card) or {}).get("configs")
     except (yaml.YAMLError, ValueError, RecursionError):  # datasets raises its own error
         return
+    pending, known = [configs], set[int]()
     while pending:
         value = pending.pop()
         if isinstance(value, str):
