@@ -31,7 +31,8 @@ $(VENV)/installed-%: setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mtl needs Python 3.11 or newer; name one with PYTHON="; exit 2; }
 	@echo "installing into $(VENV) (once; takes a few minutes)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.$(if $(filter core,$*),,[$*])'
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.$(if $(filter core,$*),,[$*])'
+	@$(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true # on all CPUs, as pip does not; some packages have files of old Pythons
 	@touch $@
 
 baseline: $(call installed_with,$(EXTRAS))

@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,6 +33,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     MESSAGES.write = config.getoption("--write-messages")
     config.stash[HAD_RUNS] = Path("runs").exists()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are CPUs, since many tests wait for processes that they start."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test is the first: at the end, the other workers would wait for it."""
+    items.sort(key=lambda item: item.name != "test_the_core_passes_its_tests_without_the_wings")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -108,6 +120,15 @@ def opened(driver: "webdriver.Chrome", tmp_path: Path) -> Iterator["Opener"]:
 
     yield open_page
     assert [entry["message"] for entry in driver.get_log("browser")] == []
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes of units are forked from a server that has imported what they need, which a new Python imports for seconds."""
+    from processes import CONTEXT
+
+    context = SimpleNamespace(get_context=lambda _: CONTEXT)
+    monkeypatch.setattr("mtl.jobs.engines.processes.multiprocessing", context)
 
 
 @pytest.fixture

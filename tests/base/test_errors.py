@@ -112,7 +112,6 @@ def run_for_ever(settings: Sequence[str], own_handler: bool) -> None:
     [
         (False, [], -signal.SIGTERM),
         (True, [], 7),
-        (False, ["seeds=[1,2]", "seeds_in_parallel=2"], -signal.SIGTERM),
         (True, ["seeds=[1,2]", "seeds_in_parallel=2"], 7),
     ],
 )

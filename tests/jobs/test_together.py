@@ -35,7 +35,7 @@ def sweep_file(folder: Path, runs: str = RUNS) -> str:
 @pytest.mark.wings
 @pytest.mark.shares_stage1
 def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
-    small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, forked: None
 ) -> None:
     file = sweep_file(tmp_path)
     folders = {name: tmp_path / name for name in ("one", "two")}

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,13 +42,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     settings = [*small_settings(tmp_path_factory.mktemp("one")), "seeds=[1,2]"]
     run_baseline(job(settings))
     return settings
-
-
-@pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes are forked from a server that has imported what they need, which a new Python imports for seconds."""
-    context = SimpleNamespace(get_context=lambda _: CONTEXT)
-    monkeypatch.setattr("mtl.jobs.engines.processes.multiprocessing", context)
 
 
 def test_results_do_not_depend_on_the_number_of_processes(
