@@ -51,9 +51,9 @@ class _Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise ArgumentError for a value that is no choice, with the one that is meant."""
         if action.choices is not None and value not in action.choices:
-            choices = list(map(str, action.choices))
-            close = meant(str(value), choices)
-            remedy = f"did you mean {' or '.join(close)}?" if close else f"choose from {', '.join(choices)}"
+            choices = [str(choice) for choice in action.choices]
+            close = " or ".join(meant(str(value), choices))
+            remedy = f"did you mean {close}?" if close else f"choose from {', '.join(choices)}"
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}; {remedy}")
 
 
@@ -74,9 +74,10 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
         if problem := text_problem(word):
             parser.error(f"{word}: {problem}")
     parsed, rest = parser.parse_known_args(_with_plain_settings(parser, words))
-    if rest and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in rest)):
-        options = [word.split("=", 1) for word in rest if "=" in word and hasattr(parsed, word.split("=", 1)[0])]
-        remedy = "".join(f"; write --{shlex.join(option)}" for option in options)
+    are_settings = hasattr(parsed, "settings") and all("=" in word and not word.startswith("-") for word in rest)
+    if rest and not are_settings:
+        pairs = [word.split("=", 1) for word in rest if "=" in word]
+        remedy = "".join(f"; write --{shlex.join([key, value])}" for key, value in pairs if hasattr(parsed, key))
         parser.error(f"unrecognized arguments: {' '.join(rest)}{remedy}")
     if rest:
         parsed.settings += rest
@@ -90,7 +91,7 @@ def _with_plain_settings(parser: argparse.ArgumentParser, words: Sequence[str]) 
     for word in unread:
         commands = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
         if commands:
-            parser = commands[0].get(word, parser)
+            parser = commands[0].get(word, parser)  # that of the command, once its name is read
         if not _is_setting(parser, word):
             plain.append(word)
             continue
@@ -106,8 +107,8 @@ def _with_plain_settings(parser: argparse.ArgumentParser, words: Sequence[str]) 
 
 
 def _is_setting(parser: argparse.ArgumentParser, word: str) -> bool:
-    """Whether a word, --key or --key=value, is a setting: the command takes settings, and has no such option."""
+    """Whether a word, --key or --key=value, is a setting: the command takes settings, and none of its options begins with --key."""
     option = word.partition("=")[0]
-    if not option.startswith("--") or option == "--" or all(action.dest != "settings" for action in parser._actions):
-        return False
-    return not any(name.startswith(option) for action in parser._actions for name in action.option_strings)
+    takes_settings = any(action.dest == "settings" for action in parser._actions)
+    is_option = any(name.startswith(option) for action in parser._actions for name in action.option_strings)
+    return takes_settings and option.startswith("--") and option != "--" and not is_option

@@ -62,9 +62,8 @@ class Comparison:
 
     @property
     def tests(self) -> "DataFrame":
-        """The paired tests, a row for each pair of runs that was tested and each task or average: one, other, task, difference (one minus other),
-        low, high (its 95 % CI), p, p_holm (with Holm's correction), verdict, verdict_holm, probability (that `one` is better). With too few seeds, p
-        is missing. Needs pandas."""
+        """The paired tests, a row for each tested pair and each task or average: one, other, task, difference (one minus other), low, high (its 95 %
+        CI), p (missing with too few seeds), p_holm (Holm's correction), verdict, verdict_holm, probability (that `one` is better). Needs pandas."""
         from mtl.reports.tables import COMPARISON_COLUMNS, comparison_rows
 
         return frame(COMPARISON_COLUMNS, comparison_rows(self.board))

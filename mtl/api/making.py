@@ -70,7 +70,7 @@ run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 
 
 def run_job(job: "Job", command: str) -> Run:
-    """Make what is not done yet of the run. Its summary records `command`, the command line or the call. Raises UserError as `run_baseline` does."""
+    """Make what the run still lacks, and the table of a finished one with another `statistic`. The run's summary has `command`. Raises UserError."""
     from mtl.jobs.baseline import run_baseline
     from mtl.jobs.beside import train_logistic
 
@@ -87,11 +87,11 @@ def run_job(job: "Job", command: str) -> Run:
             # The suite as it is declared: that of a job has chosen the splits that are there.
             return Run(FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
     finished_run = open(folder.path)
-    summary = finished_run.summary
-    if was_finished and summary["config"].get("statistic", "median") != job.config.statistic:
-        summary["config"]["statistic"] = job.config.statistic
-        write_text(folder.table, render({**summary}, finished_run.record.suite))
-        write_json(folder.summary, summary)
+    recorded = finished_run.summary
+    if was_finished and recorded["config"].get("statistic", "median") != job.config.statistic:
+        recorded["config"]["statistic"] = job.config.statistic
+        write_text(folder.table, render({**recorded}, finished_run.record.suite))
+        write_json(folder.summary, recorded)
     return finished_run
 
 
@@ -127,13 +127,13 @@ def import_predictions(
     """
     from mtl.jobs.imports import import_job
 
-    content = {"system": system, "labels": labels}
-    named = {key: fspath(value) if isinstance(value, PathLike) else value for key, value in content.items()}
-    merged = {**plain_settings((), {**settings, "seed": seed}), **named}
-    merged = {key: value for key, value in merged.items() if value is not None}
+    given = plain_settings((), {**settings, "seed": seed})
+    for key, value in (("system", system), ("labels", labels)):  # whose own keys are no settings
+        given[key] = fspath(value) if isinstance(value, PathLike) else value
+    given = {key: value for key, value in given.items() if value is not None}
     is_by_seed = isinstance(predictions, Sequence) and all(
         isinstance(of_seed, Mapping) or hasattr(of_seed, "iloc") for of_seed in predictions
     )
     by_seed = list(predictions) if is_by_seed else [predictions]
-    indices = getattr(settings.get("suite"), "indices", None)
-    return run_job(import_job(name, by_seed, merged, indices), "mtl.import_predictions")
+    indices = getattr(settings.get("suite"), "indices", None)  # of a `mtl.Suite` that is made of frames
+    return run_job(import_job(name, by_seed, given, indices), "mtl.import_predictions")

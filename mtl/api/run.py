@@ -132,9 +132,8 @@ class Run:
 
     @checked
     def confusion_matrix(self, task: str, split: str | None = None, seed: int | None = None) -> "DataFrame":
-        """How often each label (rows) was predicted as each label (columns), by one seed or by all together: int (labels, labels). It is of the
-        split that the task is scored on; others have no gold labels. Raises InputError as `predictions` does, for another split, and for a task
-        without one label for each example."""
+        """How often each label (rows) was predicted as each label (columns), by one seed or by all: int (labels, labels), on the split that scores
+        the task. Raises InputError as `predictions`, for a split without gold labels, and for a task without one label for each example."""
         labels = one_label_kind(self._task(task), "a confusion matrix").values
         predictions = self.predictions(task, split, seed)
         if "gold" not in predictions:

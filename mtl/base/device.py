@@ -20,12 +20,13 @@ CPU_INFORMATION = Path("/proc/cpuinfo")
 def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.device:
     """The device for an accelerator's name: cpu, gpu, cuda, mps, or auto (a GPU if there is one, else the CPU). auto never means mps, where packed
     LSTMs have had wrong gradients (pytorch#102911); gpu and mps do. Raises InputError, which names `key`, the setting, if there is no such device."""
-    accelerated = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-    present = ["auto", "cpu", *(["gpu", accelerated.type] if accelerated is not None else [])]
+    gpu = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    present = ["auto", "cpu"] if gpu is None else ["auto", "cpu", "gpu", gpu.type]
     if accelerator not in present:
         raise InputError(f"torch finds no such device; use {' or '.join(present)}", key=key, value=accelerator)
-    avoided = accelerated is not None and accelerated.type == "mps" and accelerator == "auto"
-    return torch.device("cpu") if accelerated is None or accelerator == "cpu" or avoided else accelerated
+    if gpu is None or accelerator == "cpu" or (accelerator == "auto" and gpu.type == "mps"):
+        return torch.device("cpu")
+    return gpu
 
 
 @cache
@@ -86,10 +87,9 @@ def describe_device(device: torch.device) -> str:
     if device.type != "cpu":
         return f"GPU: {device.type}"
     text = CPU_INFORMATION.read_text(encoding="utf-8", errors="replace") if CPU_INFORMATION.is_file() else ""
-    lines = (line for line in text.splitlines() if line.startswith("model name"))
-    model = next((line.partition(":")[2].strip() for line in lines), None)
-    processor = model if model is not None else (platform.processor() or platform.machine())
-    return f"CPU: {processor}, {torch.get_num_threads()} of {os.cpu_count()} threads"
+    models = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
+    model = models[0] if models else platform.processor() or platform.machine()
+    return f"CPU: {model}, {torch.get_num_threads()} of {os.cpu_count()} threads"
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:

@@ -188,7 +188,7 @@ class Terminal(Display):
                 self._runs.pop(run, None)
                 self._scores = {key: scored for key, scored in self._scores.items() if key[0] != run}
             case Scored(run=run, seed=seed):
-                before = self._scores.get((run, seed), event).scores
+                before = self._scores[run, seed].scores if (run, seed) in self._scores else {}
                 self._scores[run, seed] = structs.replace(event, scores={**before, **event.scores})
                 if event.final and seed not in self._finished.setdefault(run, set()):
                     self._finished[run].add(seed)
@@ -196,10 +196,11 @@ class Terminal(Display):
 
     def lines(self, columns: int) -> list[str]:
         """What is drawn on a terminal of this width."""
-        shown = [state for state in self._operations.values() if state.at_most or state.seconds >= SHOW_AFTER]
-        width = max((len(state.title) for state in shown), default=0)
-        head = [self._overview()] if self._runs else []
-        return head + [_operation(state, width) for state in shown] + self._table(columns)
+        # A training, which alone may end earlier than at its last step, is shown at once.
+        drawn = [each for each in self._operations.values() if each.at_most or each.seconds >= SHOW_AFTER]
+        width = max((len(each.title) for each in drawn), default=0)
+        overview = [self._overview()] if self._runs else []
+        return overview + [_operation(each, width) for each in drawn] + self._table(columns)
 
     def _overview(self) -> str:
         """The runs, the seeds that are done, and the time that the others are expected to take."""
@@ -219,15 +220,15 @@ class Terminal(Display):
         if not self._scores:
             return []
         tasks = list(dict.fromkeys(task for scored in self._scores.values() for task in scored.scores))
-        cells = []
+        by_seed = []
         for (run, seed), scored in self._scores.items():
             heading = (f"{run} {seed}" if run else f"seed {seed}") + ("" if scored.final else " …")
-            cells.append([heading, *(scored.scores.get(task, MISSING) for task in tasks), scored.average or MISSING])
+            by_seed.append([heading, *(scored.scores.get(task, MISSING) for task in tasks), scored.average or MISSING])
         titles = ["scores", *tasks, "average"]
-        first, width = max(map(len, titles)), max(len(cell) for column in cells for cell in column) + 2
-        fitting = cells[-max(1, (columns - 1 - first) // width) :]
-        rows = zip(titles, *fitting, strict=True)
-        return [title.ljust(first) + "".join(cell.rjust(width) for cell in row) for title, *row in rows]
+        title_width, cell_width = max(map(len, titles)), max(len(cell) for cells in by_seed for cell in cells) + 2
+        fitting = max(1, (columns - 1 - title_width) // cell_width)  # how many seeds have space
+        rows = zip(titles, *by_seed[-fitting:], strict=True)
+        return [title.ljust(title_width) + "".join(cell.rjust(cell_width) for cell in cells) for title, *cells in rows]
 
 
 def _operation(operation: Advanced, width: int) -> str:

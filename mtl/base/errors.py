@@ -22,8 +22,7 @@ REMEDIES = {
 }
 # What libraries say when memory runs out, in errors of other types than MemoryError.
 NO_MEMORY = re.compile(
-    "can't allocate memory|cannot allocate memory|out of memory|ALLOC_FAILED|failed to map segment|start new thread",
-    re.I,
+    "can(not|'t) allocate memory|out of memory|ALLOC_FAILED|failed to map segment|start new thread", re.I
 )
 LONGEST = 1000  # characters of an error; what foreign files hold has any length
 NOT_GIVEN: Any = ...  # of an error without a value: None is a value, and a pickled `...` stays what it is
@@ -88,8 +87,7 @@ class DivergedError(UserError):
 
 @contextmanager
 def resources_as_input() -> Iterator[None]:
-    """Within the block, an error of the operating system (any OSError but a closed pipe), a path with the character NUL, and memory that runs out are
-    an InputError that says what to do."""
+    """Within the block, any OSError but a closed pipe, a path with the character NUL, and memory that runs out are an InputError with a remedy."""
     try:
         yield
     except BrokenPipeError:  # the reader of standard output has enough
@@ -111,10 +109,8 @@ def resource_problem(error: Exception) -> str | None:
     ):
         size = re.search(r"allocate ([\d.]+ \w+)", text)
         asked = f" ({size[1]} were asked for)" if size else ""
-        return (
-            f"memory ran out{asked}; free some memory, or choose a smaller model, smaller batches or a smaller seeds_in_parallel=;"
-            " the same command continues"
-        )
+        less = "choose a smaller model, smaller batches or a smaller seeds_in_parallel="
+        return f"memory ran out{asked}; free some memory, or {less}; the same command continues"
     if isinstance(error, ValueError) and "embedded null" in text:  # as Python says of a path
         return "a path holds the character NUL, which no file's name has; leave it out"
     if isinstance(error, OSError):

@@ -20,7 +20,7 @@ WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}  # of a disk that is full, da
 
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """An error of a write within the block, of any type, is an OSError that names `path` or what lies below it, not `partial`, its temporary path."""
+    """Within the block, the error of a failed write, of any type, becomes an OSError on `path` or below it, not on `partial`, its temporary path."""
     try:
         yield
     except Exception as error:
@@ -69,8 +69,8 @@ def without_empty_folders(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):
-            for parent in absent:
+        for parent in absent:
+            with suppress(OSError):
                 parent.rmdir()
 
 
@@ -119,14 +119,14 @@ def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
     """An OSError with the user's path, if this exception is an error of a write or was raised because of one; else None."""
     for cause in _chain(error):
         if isinstance(cause, OSError) and cause.errno is not None:
-            number, names = cause.errno, [cause.filename, cause.filename2]
+            number, names = cause.errno, [name for name in (cause.filename, cause.filename2) if name is not None]
         elif match := re.search(r"os error (\d+)", str(cause)):  # as Rust prints it
             number, names = int(match[1]), []
         else:
             continue
         below = [Path(name) for name in names if isinstance(name, str) and Path(name).is_relative_to(partial)]
-        is_of_other_file = not below and names not in ([], [None, None])
-        if (below and cause is error) or (number in WRITE_ERRORS and not is_of_other_file):
+        is_of_disk = number in WRITE_ERRORS and (below or not names)  # not of reading another file
+        if is_of_disk or (below and cause is error):
             blamed = path / below[0].relative_to(partial) if below else path
             return OSError(number, os.strerror(number), str(blamed))
     return None

@@ -95,23 +95,23 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     All other files stay. An error while the files are moved, or a kill, leaves some new and some old files, and the same command completes them. An
     earlier error changes nothing. A lone surrogate becomes its escape sequence. Raises InputError as `check_written`, and for a changed file."""
     contents = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
-    new = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    new = {name: [hashlib.sha256(content).hexdigest()] for name, content in contents.items()}
     check_written(folder)
     path = folder.resolve()
     # A folder may be published while it is written, so files are staged beside it, if its parent is on the same file system and writable.
     stages_inside = path.is_dir() and (os.path.ismount(path) or not os.access(path.parent, os.W_OK))
     beside = path if stages_inside else path.parent
     with without_empty_folders(path), staging(path, beside) as stage, naming(folder, stage):
-        before = _listed(folder)
+        old = _listed(folder)
         # Where a file system does not distinguish upper and lower case, a name in another case is not a known one.
-        present = {name: _hash_if_known(folder, name, before.get(name, ())) for name in {**before, **new}}
-        meanwhile = {name: sorted({*before.get(name, ()), *filter(None, [new.get(name)])}) for name in present}
-        lists = {MEANWHILE: _list_of(meanwhile), LIST: _list_of({name: [digest] for name, digest in new.items()})}
-        changed = [name for name in new if present[name] != new[name]]
+        present = {name: _hash_if_known(folder, name, old.get(name, ())) for name in old | new}
+        changed = [name for name in new if present[name] not in new[name]]
         stale = [name for name, digest in present.items() if name not in new and digest is not None]
-        for name, content in {**{name: contents[name] for name in changed}, **lists}.items():
+        either = {name: sorted({*old.get(name, ()), *new.get(name, ())}) for name in present}
+        contents |= {MEANWHILE: _list_of(either), LIST: _list_of(new)}
+        for name in (*changed, MEANWHILE, LIST):
             (stage / name).parent.mkdir(parents=True, exist_ok=True)
-            (stage / name).write_bytes(content)
+            (stage / name).write_bytes(contents[name])
         flush(stage)
         _move(stage, folder, changed, stale)
 
@@ -138,10 +138,11 @@ def _hash_if_known(folder: Path, name: str, known: Sequence[str]) -> str | None:
     """The SHA-256 of a file in a folder; None if there is no such file. Raises InputError if it is not a known one, and behind a link."""
     path = folder / name
     parents = [folder / parent for parent in Path(name).parents if parent != Path()]
-    if link := next((part for part in (path, *parents) if part.is_symlink()), None):
-        raise InputError(f"is a link; {OTHER_FOLDER}", path=link)
+    if links := [part for part in (path, *parents) if part.is_symlink()]:
+        raise InputError(f"is a link; {OTHER_FOLDER}", path=links[0])
     if not path.exists():
         return None
-    if not path.is_file() or (digest := sha256(path)) not in known:
+    digest = sha256(path) if path.is_file() else None
+    if digest not in known:
         raise InputError(f"is not as mtl wrote it; {OTHER_FOLDER}", path=path)
     return digest

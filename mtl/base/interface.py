@@ -58,15 +58,15 @@ def foreign(key: str) -> Iterator[None]:
 
 def _argument(value: Any, hint: Any, name: str) -> Any:
     """An argument, or an item of one, in Python's own types, also within lists and dictionaries. Raises InputError if it does not fit the hint."""
-    value = value.tolist() if hasattr(value, "tolist") and not isinstance(value, type) else value
+    value = value.tolist() if hasattr(value, "tolist") and not isinstance(value, type) else value  # numpy's and torch's
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)
-    # A dictionary is a collection too, of its keys.
-    kinds = sorted(_kinds(hint), key=lambda kind: (kind is not Any, get_origin(kind) is not Mapping))
-    kind = next((kind for kind in kinds if _fits(value, get_origin(kind) or kind)), None)
-    if kind is None:
+    fitting = [kind for kind in _kinds(hint) if _fits(value, get_origin(kind) or kind)]
+    if not fitting:
         raise InputError(_mismatch(value, hint), key=name)
+    # Any stands before all others, and a dictionary before a list: a dictionary is a collection too, of its keys.
+    kind = max(fitting, key=lambda kind: (kind is Any, get_origin(kind) is Mapping))
     inner = get_args(kind) if isinstance(get_origin(kind), type) else ()
     if isinstance(value, Mapping) and len(inner) == 2:
         return _dictionary(value, *inner, name)
@@ -88,7 +88,8 @@ def _dictionary(value: Mapping[Any, Any], key_hint: Any, item_hint: Any, name: s
 def _mismatch(value: Any, hint: Any) -> str:
     """What an argument must be, and what this value is that does not fit."""
     kinds = _kinds(hint)
-    if isinstance(value, int | float) and {int, float} & {*kinds} and not abs(value) <= LARGEST_NUMBER:
+    takes_numbers = int in kinds or float in kinds
+    if takes_numbers and isinstance(value, int | float) and not abs(value) <= LARGEST_NUMBER:  # which NaN is not either
         return f"must be a number from {-LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}"
     words = dict.fromkeys(WORDS.get(get_origin(kind) or kind, f"a {getattr(kind, '__name__', kind)}") for kind in kinds)
     wanted = ", ".join([" or ".join(words), *getattr(hint, "__metadata__", ())])
@@ -111,4 +112,5 @@ def _fits(value: Any, kind: Any) -> bool:
     if kind in (int, float):
         is_number = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
         return is_number and abs(value) <= LARGEST_NUMBER
-    return isinstance(value, kind) and not (isinstance(value, str | bytes) and kind not in (str, bytes, os.PathLike))
+    is_text = isinstance(value, str | bytes)  # to Python a collection, too, but nobody means one
+    return isinstance(value, kind) and (not is_text or kind in (str, bytes, os.PathLike))

@@ -16,7 +16,7 @@ ABSENT: dict[str, str] = _OTHERS["absent"]
 
 
 def is_file_name(name: object) -> bool:
-    """Whether this names files and folders on every system, as the ids of tasks and the names of suites do."""
+    """Whether this names files and folders on every system, but for names such as CON on Windows, as the ids of tasks and the names of suites do."""
     return isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", name) is not None
 
 
@@ -41,16 +41,17 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
     """
     names = sorted(known)
     sought = name.rpartition(".")[2].lower().replace("-", "_")
-    exact = [key for key in names if {key, key.rpartition(".")[2]} & {name, *SYNONYMS.get(sought, [])}]
+    spellings = {name, *SYNONYMS.get(sought, [])}
+    exact = [key for key in names if key in spellings or key.rpartition(".")[2] in spellings]
     fitting = exact or [key for key in names if _shortens(sought, key.rpartition(".")[2])]
     in_section = [key for key in fitting if "." in name and key.startswith(f"{name.partition('.')[0]}.")]
     return (in_section or fitting or difflib.get_close_matches(name, names, 1))[:MOST]
 
 
 def _shortens(sought: str, name: str) -> bool:
-    """Whether what is sought is the name, some of its words, as in hidden, or their initials, as in lr."""
+    """Whether what is sought is the initials of the name's words, as in lr, or some of its words, as in hidden, or all of them."""
     words = name.split("_")
-    return sought in (name, "".join(word[:1] for word in words)) or {*sought.split("_")} <= {*words}
+    return sought == "".join(word[:1] for word in words) or set(sought.split("_")) <= set(words)
 
 
 def advice(name: str, known: Collection[str], what: str, section: str = "") -> str:
@@ -60,6 +61,7 @@ def advice(name: str, known: Collection[str], what: str, section: str = "") -> s
     if names := meant(name, known):
         return f"did you mean {' or '.join(section + known_name for known_name in names)}?"
     alike = sorted(difflib.get_close_matches(name, sorted(known), MOST, 0.0))
-    rest = len(known) - len(alike)
     shown = [section + known_name for known_name in alike]
-    return f"known {what}: {', '.join(shown)}{f', and {rest} more' if rest else ''}"
+    if len(alike) < len(known):
+        shown.append(f"and {len(known) - len(alike)} more")
+    return f"known {what}: {', '.join(shown)}"

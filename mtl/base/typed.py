@@ -101,18 +101,19 @@ def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
     """A value of a type: None, a section, a list or a single value. A message on a list ends with `example`, as in ", as in tasks=[cbd]"."""
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     kind, parts = get_origin(plain) or plain, get_args(plain)
-    texts = [text for note in notes_of(hint) if isinstance(note, Meta) for text in note.examples or []]
-    example += "".join(f", as in {key}={text}" for text in texts)
+    inner = parts[-1] if parts else Any  # of a list's items or a dictionary's values
+    notes = [note for note in notes_of(hint) if isinstance(note, Meta)]
+    example += "".join(f", as in {key}={text}" for note in notes for text in note.examples or [])
     if kind in (Union, UnionType) and NoneType in parts:
         return None if value is None else _value(Union[tuple(set(parts) - {NoneType})], value, key, example)  # noqa: UP007
     if is_dataclass(kind):
         return _section(cast(type, kind), value, key)
     if kind is dict or (kind is Any and isinstance(value, dict)):
-        return {name: _value(parts[1] if parts else Any, part, f"{key}.{name}") for name, part in _items(value, key)}
+        return {name: _value(inner, item, f"{key}.{name}") for name, item in _items(value, key)}
     if kind is list or (kind is Any and isinstance(value, list)):
         if not isinstance(value, list | tuple):
             raise InputError(f"must be a list{example}", key=key, value=_shown(value))
-        return [_value(parts[0] if parts else Any, part, f"{key}.{number}") for number, part in enumerate(value)]
+        return [_value(inner, item, f"{key}.{number}") for number, item in enumerate(value)]
     return _single(hint, plain, value, key)
 
 
@@ -141,9 +142,8 @@ def _section(kind: type, value: Any, key: str) -> Any:
 def _items(value: Any, key: str) -> Iterable[tuple[str, Any]]:
     if not isinstance(value, Mapping):
         raise InputError("must hold keys and values", key=key or None)
-    for name in value:
-        if not isinstance(name, str):
-            raise InputError("a key must be a text; put it in quotes", key=f"{key}.{name}".removeprefix("."))
+    if wrong := [name for name in value if not isinstance(name, str)]:
+        raise InputError("a key must be a text; put it in quotes", key=f"{key}.{wrong[0]}".removeprefix("."))
     return value.items()
 
 
@@ -157,23 +157,23 @@ def _single(hint: Any, plain: Any, value: Any, key: str) -> Any:
         raise InputError("holds '${', a reference to another value; write the value itself", key=key)
     if isinstance(value, str) and (problem := text_problem(value)):
         raise InputError(problem, key=key)
-    problem = None
+    refusal = None
     try:
         converted = msgspec.convert(value, hint, strict=False)
     except msgspec.ValidationError:
-        converted, problem = value, f"must {_allowed(hint, plain, value)}"
+        converted, refusal = value, f"must {_allowed(hint, plain, value)}"
     # A number that no field takes is refused in other words than one that this field does not take.
     if isinstance(converted, int) and abs(converted) > LARGEST_NUMBER:
         raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
     if isinstance(converted, float) and plain is not Any and not isfinite(converted):
         raise InputError("must be a finite number", key=key, value=_shown(value))
-    if problem is not None:
-        raise InputError(problem, key=key, value=_shown(value))
+    if refusal is not None:
+        raise InputError(refusal, key=key, value=_shown(value))
     return converted
 
 
 def _allowed(hint: Any, plain: Any, value: Any) -> str:
-    """What a value must do that does not fit a type, as in "be a number"."""
+    """What a value must do that does not fit a type, as in "be a number", or only lies outside its bounds, as in "be at least 1"."""
     if get_origin(plain) is Literal:
         return f"be one of {', '.join(map(str, get_args(plain)))}"
     try:

@@ -88,13 +88,13 @@ def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: st
     """The value of the content of the JSON file with this name, as `read_json` returns it. Raises InputError as `read_json`."""
     try:
         value = msgspec.json.decode(content)
-        if is_deep(value):
-            raise RecursionError
-        check_form(name, value, form, f"; {remedy}")
-        return cast(Content, value)
+        problem = "it is nested too deeply" if is_deep(value) else None
     except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InputError(f"not JSON: {reason}; {remedy}", path=name) from None
+        problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    if problem is not None:
+        raise InputError(f"not JSON: {problem}; {remedy}", path=name)
+    check_form(name, value, form, f"; {remedy}")
+    return cast(Content, value)
 
 
 def is_deep(value: object, levels: int = JSON_DEPTH) -> bool:

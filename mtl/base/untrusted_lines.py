@@ -29,7 +29,7 @@ PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZM
 
 
 class OpenLines:
-    """The lines of an open file, plain, gzipped, or the only file in a zip, one by one. Memory holds one line, of at most `limit` bytes, and
+    """The lines of an open file, plain or packed, of a zip those of its only file, one by one. Memory holds one line, of at most `limit` bytes, and
     unpacking is bounded by the file's size. `packing` is a key of PACKINGS, or None; `number` counts the lines read; `offset`, their bytes."""
 
     def __init__(self, path: Path, file: io.BufferedReader, packing: str | None, limit: int) -> None:
@@ -73,7 +73,9 @@ def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[OpenLines]:
         packing = next((name for name, starts in PACKINGS.items() if file.peek(4).startswith(starts)), None)
         try:
             yield OpenLines(path, file, packing, limit)
-        except (gzip.BadGzipFile, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError) as error:
+        except (OSError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError) as error:
+            if isinstance(error, OSError) and (packing is None or error.errno is not None):
+                raise  # an error of the system; gzip, bzip2 and zstd report damaged content as an OSError without a number
             raise InputError(f"damaged {packing} ({error}); download or copy it again", path=path) from None
 
 
@@ -94,16 +96,16 @@ def _member(path: Path, file: IO[bytes]) -> IO[bytes]:
     """The unpacked content of the only file in a zip. Raises InputError for several files, an encrypted one, and a compression but deflate."""
     try:
         archive = zipfile.ZipFile(file)
-        # macOS keeps a file's attributes in `__MACOSX/._NAME`.
         files = [member for member in archive.infolist() if not member.is_dir()]
-        members = [member for member in files if not member.filename.startswith("__MACOSX/")]
-        listed = ", ".join([member.filename for member in members[:4]] + ["…"] * (len(members) > 4))
-        if len(members) == 1 and not members[0].flag_bits & 0x1 and members[0].compress_type in PLAIN_COMPRESSIONS:
+        members = [member for member in files if not member.filename.startswith("__MACOSX/")]  # macOS's attributes
+        is_encrypted = any(member.flag_bits & 0x1 for member in members)
+        if len(members) == 1 and not is_encrypted and members[0].compress_type in PLAIN_COMPRESSIONS:
             return archive.open(members[0])
     except Exception as error:  # zipfile raises many kinds for a damaged list of members
         raise zipfile.BadZipFile(str(error)) from None
     if len(members) == 1:
         problem = f"{members[0].filename} is encrypted or compressed with another method than deflate; unpack it"
         raise InputError(problem, path=path)
-    problem = f"a zip of {len(members)} files ({listed})" if members else "a zip without a file"
+    named = ", ".join(member.filename for member in members[:4]) + (", …" if len(members) > 4 else "")
+    problem = f"a zip of {len(members)} files ({named})" if members else "a zip without a file"
     raise InputError(f"{problem}; unpack the one that you want, and give that file", path=path)

@@ -60,8 +60,7 @@ def _yaml_errors(path: Path) -> Iterator[None]:
         raise InputError(f"cannot be read: {str(error).splitlines()[0]}", path=path) from None
     except UnicodeDecodeError:
         raise InputError("not UTF-8; save the file as UTF-8", path=path) from None
-    # PyYAML's constructors raise ValueError or IndexError for values such as 0b_ and 2020-13-45.
-    # OmegaConf asserts that the content is no single value.
+    # PyYAML raises ValueError or IndexError for values such as 0b_ and 2020-13-45; OmegaConf asserts that the content is no single value.
     except (yaml.YAMLError, RecursionError, ValueError, IndexError, AssertionError) as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error) or "it must hold keys and values"

@@ -13,7 +13,7 @@ import torch
 from input_errors import refused
 
 from mtl.base.errors import InputError
-from mtl.base.files import check_space, replacing, sha256, write_checkpoint, write_text
+from mtl.base.files import check_space, replacing, sha256, without_empty_folders, write_checkpoint, write_text
 from mtl.base.folders import new_folder
 
 
@@ -46,6 +46,9 @@ def test_an_old_file_stays_and_an_error_names_the_path_and_not_the_temporary_one
     with pytest.raises(FileExistsError) as unmade, new_folder(tmp_path / "file" / "new"):
         pass
     assert ".partial" not in str(unmade.value.filename)
+    with without_empty_folders(tmp_path / "x/y/z"):
+        (tmp_path / "x/y").mkdir(parents=True)
+    assert not (tmp_path / "x").exists()
 
 
 LARGE = torch.zeros(10_000)

@@ -42,6 +42,9 @@ def test_lines_of_plain_gzipped_and_zipped_files(tmp_path: Path) -> None:
             assert list(lines) == [b"one\n", b"\n", b"two\r\n", b"last"] and lines.offset == len(content)
     with raises_input_error(file="a", line=1), open_lines(tmp_path / "a", 3) as lines:
         list(lines)
+    (tmp_path / "d").write_bytes(b"BZh9 is no bzip2")
+    with raises_input_error(file="d"), open_lines(tmp_path / "d") as lines:
+        list(lines)
 
 
 def test_a_check_names_the_first_wrong_key() -> None:

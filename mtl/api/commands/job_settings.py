@@ -26,13 +26,13 @@ def add_command(commands: Commands, name: str, run: Callable[..., Any], help: st
 
 
 def add_runs_dir(command: argparse.ArgumentParser) -> None:
-    """The argument of commands that read a folder of runs."""
+    """Add the argument of commands that read a folder of runs."""
     text = "the folder of runs; default: runs"
     command.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help=text)
 
 
 def add_report_dir(command: argparse.ArgumentParser, text: str) -> None:
-    """The option of commands that write a report."""
+    """Add the option of commands that write a report."""
     command.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help=f"{text}; default: report")
 
 

@@ -50,13 +50,12 @@ def add_results(commands: Commands) -> None:
     report = add("report", _report, "compare everything that has been run: a page, Markdown, LaTeX, CSV")
     add_runs_dir(report)
     add_report_dir(report, "the folder to write")
-    cache = "keeps the resamples of known predictions; else cache"
+    cache = "where the resamples of known predictions are kept; default: cache"
     report.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help=cache)
     reference = "a run to test every run against, may be given several times; else every pair of runs, or of many runs each against the best"
     report.add_argument("--reference", action="append", default=[], metavar="NAME", help=reference)
 
-    runs = add("runs", _runs, "list runs: suite, seeds that are done, average, age, size on disk")
-    add_runs_dir(runs)
+    add_runs_dir(add("runs", _runs, "list runs: suite, seeds that are done, average, age, size on disk"))
 
 
 def _predict(arguments: argparse.Namespace) -> None:

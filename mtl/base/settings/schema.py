@@ -203,7 +203,7 @@ class SelectedConfig:
 
 @dataclass
 class TransformerConfig:
-    """Only the method `transformer` reads this. The defaults are KLEJ's protocol."""
+    """Only the method `transformer` reads this. Its defaults in configs/baseline.yaml are KLEJ's protocol."""
 
     path: Annotated[str | None, Role.SOURCE]
     tokenizer: Annotated[str | None, Role.SOURCE]

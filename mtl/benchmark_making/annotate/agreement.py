@@ -53,10 +53,8 @@ def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> st
         if level == "nominal":
             shown = f"{(answers[i] == answers[k]).mean():.1%}"
         pairs.append(f"{people[i]} and {people[k]} {shown}")
-    return (
-        f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level}, of {', '.join(people)}: "
-        f"{alpha(answers, level):.3f}; {measure}: {listed(pairs, MOST_PAIRS)}."
-    )
+    compared = f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level}, of {', '.join(people)}"
+    return f"{compared}: {alpha(answers, level):.3f}; {measure}: {listed(pairs, MOST_PAIRS)}."
 
 
 def majority(task: Task, answers: np.ndarray) -> tuple[np.ndarray, str]:

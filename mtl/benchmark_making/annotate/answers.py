@@ -13,14 +13,13 @@ from mtl.benchmark_making.annotate.draw import sample_id
 from mtl.benchmark_making.annotate.form import COLUMNS
 from mtl.data.columns import text
 from mtl.data.records import Record, read_records
-from mtl.data.sampled import Key, scored_file, take_sample
+from mtl.data.sampled import MOST_NAMED, Key, scored_file, take_sample
 from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 
 MAJORITY = "majority"  # the name of what all people answer together
-MOST_NAMED = 3  # lines in one message; the others are counted
 DIGITS = re.compile("[0-9]{1,15}")
 
 
@@ -64,9 +63,9 @@ def _check_head(id: str, sample: str, name: str, job: Job, key: Key, key_file: P
         raise ValueError(f"{problem}; name the key.json of its form")
     if not name.isprintable() or slug_of(name) in ("", MAJORITY) or "${" in name:
         raise ValueError(f"{name!r} cannot be a person's name; write another one of letters and digits")
-    if sample != (expected := sample_id(job.suite.name, id, key["tasks"][id])):
-        problem = f"sample {sample} is not that of {key_file}, {expected}"
-        raise ValueError(f"{problem}; name the key.json of its form")
+    expected = sample_id(job.suite.name, id, key["tasks"][id])
+    if sample != expected:
+        raise ValueError(f"sample {sample} is not that of {key_file}, {expected}; name the key.json of its form")
 
 
 def _check_same_head(record: Record, first: Record) -> None:
@@ -81,29 +80,29 @@ def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, key
     task = job.suite.tasks[id]
     kind, file = target_kind(task), scored_file(task, job.data_dir)
     check_present(job.suite, [task], job.data_dir)
-    part, lines = read_task(task, job.data_dir, job.config.held_out), key["tasks"][id]["lines"]
-    part, sample = take_sample(part, lines, path=key_file, key=f"tasks.{id}.lines")
+    whole = read_task(task, job.data_dir, job.config.held_out)
+    sampled, _ = take_sample(whole, key["tasks"][id]["lines"], path=key_file, key=f"tasks.{id}.lines")
     # All by the line of the row in the data file: the rows, the answers, and the lines of the file that they stand on.
-    rows = dict(zip(sample.lines, part.rows[task.scored_split], strict=True))
+    rows = {example.line: example for example in sampled.rows[task.scored_split]}
     targets: dict[int, Target] = {}
     answered_on: dict[int, int] = {}
     for record in records:
-        line, answer = map(text, record.values[3:])
-        row = int(line) if DIGITS.fullmatch(line) else -1
+        cell, answer = map(text, record.values[3:])
+        line = int(cell) if DIGITS.fullmatch(cell) else -1
         try:
             _check_same_head(record, records[0])
-            if row not in rows:
-                raise ValueError(f"line {line!r} of {file} is not in the sample; export the answers again")
-            if row in answered_on:
-                raise ValueError(f"line {line} of {file} is answered on line {answered_on[row]}, too; keep one answer")
+            if line not in rows:
+                raise ValueError(f"line {cell!r} of {file} is not in the sample; export the answers again")
+            if line in answered_on:
+                raise ValueError(f"line {cell} of {file} is answered on line {answered_on[line]}, too; keep one answer")
             if not answer:
                 raise ValueError("has no answer; open the form, answer the row and export again")
-            targets[row] = kind.parse(answer, None if task.candidates is None else len(rows[row].inputs))
+            targets[line] = kind.parse(answer, None if task.candidates is None else len(rows[line].inputs))
         except ValueError as error:
             raise InputError(str(error), path=path, line=record.line) from None
-        answered_on[row] = record.line
-    if lacking := [str(row) for row in rows if row not in targets]:
+        answered_on[line] = record.line
+    if lacking := [str(line) for line in rows if line not in targets]:
         problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer"
         where = f"lines {listed(lacking, MOST_NAMED)} of {file}"
         raise InputError(f"{problem} ({where}); open the form, answer them and export again", path=path)
-    return np.array([targets[row] for row in rows], dtype=kind.dtype)
+    return np.array([targets[line] for line in rows], dtype=kind.dtype)

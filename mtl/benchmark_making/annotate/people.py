@@ -26,31 +26,30 @@ UNUSED = ("run_dir", "seed", "system", "labels", "tasks")  # settings of `mtl im
 
 @contextmanager
 def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Iterator[tuple[list[Job], list[str]]]:
-    """The runs of files of answers, which can be made within the block alone, and how far the people agree, one line each.
+    """The runs of files of answers, which can be made within the block alone, and lines on how far the people agree and how the majority was made.
     The names of the runs begin with `name`: NAME-PERSON, and NAME-majority with each row's most frequent answer, or the mean of its numbers. The
     settings are those of `mtl.jobs.imports.import_job`; `rows` is the key of the sample. Raises InputError for what are no answers to its rows."""
-    if foreign := [path for path in paths if not is_answers(path)]:
-        raise InputError("is no file of a form (.tsv); import it by itself", path=foreign[0])
+    if others := [path for path in paths if not is_answers(path)]:
+        raise InputError("is no file of a form (.tsv); import it by itself", path=others[0])
     if settings.get("rows") is None:
         raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
-    if unused := [key for key in UNUSED if key in settings]:
-        raise InputError(
-            "is not for answers of people; drop it (runs_dir= names the folder of all runs)", key=unused[0]
-        )
+    for key in UNUSED:
+        if key in settings:
+            raise InputError("is not for answers of people; drop it (runs_dir= names the folder of all runs)", key=key)
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
     together, majority_notes, agreement_notes = _together(people, job.suite)
+    # Of each run, whose answers it has, its title and its notes.
     runs = [(person, person.name, ["Answers of a person."]) for person in people]
     if together.answers:
         runs.append((together, f"majority of {len(people)} people", majority_notes))
     with TemporaryDirectory(prefix="mtl-people-") as folder:
         jobs = []
         for person, title, notes in runs:
-            predictions = _write_answers(person, job.suite, Path(folder))
-            about = {"title": title, "family": FAMILY, "notes": [*notes, *agreement_notes]}
-            imported = {f"imported.{key}": value for key, value in about.items()}
-            jobs.append(import_job(f"{name}-{predictions.name}", [predictions], {**settings, **imported}))
+            own_folder = _write_answers(person, job.suite, Path(folder))
+            about = {"imported.title": title, "imported.family": FAMILY, "imported.notes": [*notes, *agreement_notes]}
+            jobs.append(import_job(f"{name}-{own_folder.name}", [own_folder], {**settings, **about}))
         for person_job in jobs:
             person_job.check_folder()
         yield jobs, [*agreement_notes, *majority_notes]
@@ -58,12 +57,12 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
 
 def _write_answers(person: Person, suite: Suite, folder: Path) -> Path:
     """Write what a person answered as files of predictions, into a folder of their own within this one. Returns it."""
-    predictions = folder / slug_of(person.name)
-    predictions.mkdir()
+    own_folder = folder / slug_of(person.name)
+    own_folder.mkdir()
     for id, answers in person.answers.items():
         task = suite.tasks[id]
-        write_predictions(predictions / FILE.format(split=task.scored_split, task=id), task, answers, "task")
-    return predictions
+        write_predictions(own_folder / FILE.format(split=task.scored_split, task=id), task, answers, "task")
+    return own_folder
 
 
 def _together(people: Sequence[Person], suite: Suite) -> tuple[Person, list[str], list[str]]:

@@ -43,22 +43,22 @@ def write_clean(job: Job, out: Path) -> str:
         removed[hit.part.file].add(hit.row.line)
     copied = {files.task.id for files, _ in near_rows}
     parts = {part.file: part for files, _ in near_rows for part in files.files.values()}
-    if empty := [file for file, lines in removed.items() if len(lines) == len(parts[file].rows)]:
+    if empty := [file for file, starts in removed.items() if len(starts) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
-    what = _what_left(list(parts.values()), removed)
+    summary = _what_left(list(parts.values()), removed)
     with new_folder(out) as partial:
         for file, part in parts.items():
             source, copy = job.data_dir / file, partial / "data" / file
             copy.parent.mkdir(parents=True, exist_ok=True)
             layout = part.task.layout(part.split, job.data_dir)
             copy_rows(source, copy, [row.line for row in part.rows], removed[file], layout)
-        _write_suite(job, copied, f"a copy without near duplicates: {what}", partial / "suite.yaml")
+        _write_suite(job, copied, f"a copy without near duplicates: {summary}", partial / "suite.yaml")
         write_text(partial / REMOVED, "".join(_log_line(task, hit) for task, hit in removals))
     suite = out / "suite.yaml"
-    lines = [what, f"{out / REMOVED}: which rows, and why"]
+    done = [summary, f"{out / REMOVED}: which rows, and why"]
     if absent := [id for id in job.suite.tasks if id not in copied]:
-        lines.append(f"not in the copy: {', '.join(absent)}")
-    return "\n".join([*lines, f"{suite}; run on the copy: mtl baseline suite={suite} method=svm"])
+        done.append(f"not in the copy: {', '.join(absent)}")
+    return "\n".join([*done, f"{suite}; run on the copy: mtl baseline suite={suite} method=svm"])
 
 
 def _leaves(hit: Near, files: TaskFiles) -> bool:
@@ -71,7 +71,8 @@ def _what_left(parts: Sequence[Part], removed: Mapping[str, Collection[int]]) ->
     counts = [(len(removed.get(part.file, ())), part) for part in parts]
     shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts if count]
     grams = f"{SHARE:g} or more of their character {NGRAM_SIZE}-grams"
-    return f"{', '.join(shares) or 'no row'} left out, as {grams} stand in a row of dev or test"
+    like = "a row of dev or test or, where dev is held out of train, an earlier row of train"
+    return f"{', '.join(shares) or 'no row'} left out, as {grams} stand in {like}"
 
 
 def _write_suite(job: Job, copied: Collection[str], note: str, path: Path) -> None:
@@ -83,7 +84,7 @@ def _write_suite(job: Job, copied: Collection[str], note: str, path: Path) -> No
         for key in OUTDATED & keys.keys():
             del keys[key]
     write_text(path, yaml.safe_dump(suite, sort_keys=False, allow_unicode=True, width=120))
-    load_suite(path)  # raises InputError
+    load_suite(path)  # raises InputError where a copied task is answered by one that is not copied
 
 
 def _log_line(task: str, hit: Near) -> str:

@@ -19,7 +19,7 @@ from mtl.tasks.task import Task
 
 LEAST_REMOVED = 0.2  # of a constant answer's errors; on SweWiC, most published transformers remove less than a third
 STANDARD_ERRORS = 3.0  # that the gain must be above 0: of the fields that an audit tries, one in 700 passes by chance
-MOST_VALUES = 0.5  # of a field, as a share of its rows; above it, most values occur once, as in a column of ids
+MOST_VALUES = 0.5  # distinct ones of a field, as a share of its rows; above it, a value occurs less than twice on average, as in a column of ids
 FOLDS = 5
 
 Field = Sequence[Value | None]  # its values, (rows,)
@@ -43,8 +43,8 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
     targets, groups = scored_rows(task, part.rows).targets, [row.group for row in part.rows]
-    names = non_inputs(task, list(fields))
-    guesses = {name: made for name in names if (made := guess(task, fields[name], targets, groups)) is not None}
+    by_field = {name: guess(task, fields[name], targets, groups) for name in non_inputs(task, list(fields))}
+    guesses = {name: made for name, made in by_field.items() if made is not None}
     return [_fields_finding(part, guesses, scale)] if guesses else []
 
 
@@ -56,11 +56,11 @@ def _fields_finding(part: Part, guesses: Mapping[str, Guess], scale: Scale) -> F
         return scale.show(score(task, answers, rows))
 
     constant = shown(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
-    several = f"{len(guesses)} fields that are no input predict"
-    subject = several if len(guesses) > 1 else "a field that is no input predicts"
+    one = len(guesses) == 1
+    subject = "a field that is no input predicts" if one else f"{len(guesses)} fields that are no input predict"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
-    best_first = sorted(guesses.items(), key=lambda named: -named[1].removed)
-    scores = ", ".join(f"{name} {shown(field.targets)} ({field.removed:.0%})" for name, field in best_first)
+    best_first = sorted(guesses, key=lambda name: -guesses[name].removed)
+    scores = ", ".join(f"{name} {shown(guesses[name].targets)} ({guesses[name].removed:.0%})" for name in best_first)
     what = f"{subject} the target ({measure}): {scores}; a constant answer has {constant}"
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
     return part.finding("fields", len(guesses), what, meaning, part.file)
@@ -108,10 +108,8 @@ def _errors(kind: TargetKind, answers: np.ndarray, targets: np.ndarray) -> np.nd
 
 
 def _folds(groups: Sequence[str | None]) -> np.ndarray:
-    """The fold of each row, int64 (rows,): groups are dealt out at random, since their rows share more than a model may know of new rows. A row
-    without one counts as a group."""
-    named = dict.fromkeys(group for group in groups if group is not None)
-    alone = (row for row, group in enumerate(groups) if group is None)
-    numbers = {member: number for number, member in enumerate([*named, *alone])}
-    by_row = [numbers[row if group is None else group] for row, group in enumerate(groups)]
-    return (np.random.default_rng(0).permutation(len(numbers)) % FOLDS)[by_row]
+    """The fold of each row, int64 (rows,). Groups, and rows without one, are dealt out at random: a group's rows share more than new rows would."""
+    units = [row if group is None else group for row, group in enumerate(groups)]
+    distinct = sorted(dict.fromkeys(units), key=lambda unit: isinstance(unit, int))  # rows without a group last
+    folds = dict(zip(distinct, np.random.default_rng(0).permutation(len(distinct)) % FOLDS, strict=True))
+    return np.array([folds[unit] for unit in units])

@@ -70,8 +70,7 @@ def _shared_rows(part: Part, source: Part, role: str) -> Iterator[Finding]:
     if reordered:
         order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
         what += f"; {reordered} of them with {order}"
-    source_file = f" of {source.file}" if source.file != part.file else ""
-    where = f"{_matched_lines(part, matches)}{source_file}"
+    where = _matched_lines(part, matches) + (f" of {source.file}" if source.file != part.file else "")
     yield part.finding("shared", len(matches), what, _effect(part, source, role, matches), where)
 
 
