@@ -50,13 +50,14 @@ def tag(content: str, spans: Sequence[Span]) -> Tagged:
     tags = [OUTSIDE] * len(places)
     cut = left_out = 0
     longest_first = sorted(dict.fromkeys(spans), key=lambda span: span[0] - span[1])
-    for start, stop, type in longest_first:
+    for start, stop, span_type in longest_first:
         within = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
-        if not 0 <= start < stop <= len(content) or not within or any(tags[number] != OUTSIDE for number in within):
+        is_taken = any(tags[number] != OUTSIDE for number in within)
+        if is_taken or not within or not 0 <= start < stop <= len(content):
             left_out += 1
             continue
-        cut += places[within[0]][0] < start or stop < places[within[-1]][1]
-        name = re.sub(r"\s+", "_", type.strip())
+        cut += int(places[within[0]][0] < start or stop < places[within[-1]][1])
+        name = re.sub(r"\s+", "_", span_type.strip())
         tags[within[0] : within[-1] + 1] = [f"B-{name}", *[f"I-{name}"] * (len(within) - 1)]
     return Tagged([content[first:end] for first, end in places], tags, cut, left_out)
 
@@ -68,11 +69,11 @@ def with_tags(path: Path, rows: NumberedRows, columns: str) -> NumberedRows:
     span_count = cut = left_out = 0
     for line, row in rows:
         try:
-            spans = list(dict.fromkeys(_spans(row, span_columns)))
+            spans = list(_spans(row, span_columns))
             tagged = tag(text(value_of(row, text_column)), spans)
         except ValueError as error:
             raise InputError(f"reading.spans: {error}", path=path, line=line) from None
-        span_count, cut, left_out = span_count + len(spans), cut + tagged.cut, left_out + tagged.left_out
+        span_count, cut, left_out = span_count + len(set(spans)), cut + tagged.cut, left_out + tagged.left_out
         yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
     if span_count and span_count == left_out:
         problem = f"reading.spans: none of {span_count} spans is within its text and has a word"
@@ -93,11 +94,11 @@ def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:
     paths = [column.removesuffix(LIST).split(".") for column in columns]
     spans, depth = _list_and_depth(row, paths[0])
     for item in items_of(spans):
-        start, stop, type = (nested_value(item, path[depth:]) for path in paths)
-        start = 0 if start is None else start
-        if not isinstance(start, int) or not isinstance(stop, int) or not isinstance(type, str) or not type.strip():
-            raise ValueError(f"a span has two integers and a type, not {start!r}, {stop!r} and {type!r}")
-        yield start, stop, type
+        start, stop, span_type = (nested_value(item, path[depth:]) for path in paths)
+        start = 0 if start is None else start  # some programs leave out a zero
+        if not (isinstance(start, int) and isinstance(stop, int) and isinstance(span_type, str) and span_type.strip()):
+            raise ValueError(f"a span has two integers and a type, not {start!r}, {stop!r} and {span_type!r}")
+        yield start, stop, span_type
 
 
 def _list_and_depth(row: dict[str, Any], path: Sequence[str]) -> tuple[Any, int]:

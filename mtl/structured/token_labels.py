@@ -242,6 +242,6 @@ def token_features(words: Sequence[str]) -> list[list[str]]:
 
 
 def shape(word: str) -> str:
-    """The kinds of a word's characters, runs of one kind as one: A for capitals, a for other letters, 0 for digits."""
+    """The kinds of a word's characters, A for capitals, a for other letters and 0 for digits, with + for the rest of a run: Aa+ for Warsaw."""
     kinds = ("A" if sign.isupper() else "a" if sign.isalpha() else "0" if sign.isdigit() else sign for sign in word)
     return re.sub(r"(.)\1+", r"\1+", "".join(kinds))

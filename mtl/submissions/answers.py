@@ -1,5 +1,5 @@
 """What the answers of language models mean: for each task, a map from the spelling of an answer, whose white space at both ends and letter case do
-not count, to a label. A label means itself, unless the map says otherwise."""
+not count, to a label. A label means itself, in any letter case, and an index of a choice as it is written, unless the map says otherwise."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -42,15 +42,17 @@ def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels
             raise InputError(f"an answer of kind {task.kind} means itself; leave the task out", key=key)
         if not isinstance(spellings, Mapping):
             raise InputError('must map spellings to labels, as in {"yes": 1, "no": 0}', key=key)
-        meanings = checked[id] = dict[str, str]()
+        meanings: dict[str, str] = {}
         for spelling, label in spellings.items():
             try:
                 cell = _label_cell(task, spelling, label)
-                if meanings.setdefault(_folded(str(spelling)), cell) != cell:
+                first_cell = meanings.setdefault(_folded(str(spelling)), cell)
+                if first_cell != cell:
                     raise ValueError("stands twice, with different labels; letter case does not count")
             except ValueError as error:
-                shown = spelling if str(spelling).isprintable() else ascii(spelling)
-                raise InputError(str(error), key=f"{key}.{shown}") from None
+                printable = spelling if str(spelling).isprintable() else ascii(spelling)
+                raise InputError(str(error), key=f"{key}.{printable}") from None
+        checked[id] = meanings
     if sum(map(len, checked.values())) > MOST_SPELLINGS:
         raise InputError(f"has more than {MOST_SPELLINGS:,} spellings", key=section.strip("."))
     return checked
@@ -62,8 +64,8 @@ def _label_cell(task: Task, spelling: Any, label: Any) -> str:
         raise ValueError("a spelling is a text; put it in quotes")
     if not str(spelling).isprintable() or "${" in str(spelling):
         raise ValueError("a spelling has only printable characters, and no '${'")
-    cells = target_kind(task)
-    return cells.format(cells.parse(text(label)))
+    kind = target_kind(task)
+    return kind.format(kind.parse(text(label)))
 
 
 def _folded(answer: str) -> str:
@@ -75,13 +77,11 @@ def answer_targets(
 ) -> tuple[np.ndarray, int]:
     """The targets (rows,) that answers mean by the task's `spellings` (`check_labels`), and how many answers fit no label (then `TargetKind.wrong`).
     `gold`, (rows,), has NaN or None where it is not known; `candidates`, int64 (rows,), has the number of candidates of each row of a choice."""
-    kind = target_kind(task)
-    labels = task.labels or []
+    kind, labels = target_kind(task), task.labels or []
     # Of labels that differ in letter case alone, only the exact spelling counts.
     counts = Counter(map(_folded, labels))
     meanings = {_folded(label): label for label in labels if counts[_folded(label)] == 1} | dict(spellings)
-    targets: list[Target | None] = []
-    unfit = 0
+    targets, unfit = list[Target | None](), 0
     for row, answer in enumerate(answers):
         count = None if candidates is None else int(candidates[row])
         try:

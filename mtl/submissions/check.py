@@ -22,8 +22,8 @@ MOST_PROBLEMS = 10  # of one file that are listed
 
 def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     """Compare a submission with a data folder. Raises InputError if that has no file of the suite, and for files that cannot be read."""
-    data = {task.id: by_split for task in suite.tasks.values() if (by_split := data_files(task, data_dir))}
-    if not data:
+    data_by_task = {task.id: data_files(task, data_dir) for task in suite.tasks.values()}
+    if not any(data_by_task.values()):
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
     contents, foreign = read_submission(path, suite)
     if not contents:
@@ -41,7 +41,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         }
         if not files:
             continue
-        expected = data.get(task.id, {})
+        expected = data_by_task[task.id]
         compared.append(expected)
         figures[task.id] = {}
         if task_problems := _compare_task(path, task, files, expected, data_dir):
@@ -90,9 +90,9 @@ def _row_problems(rows: Sequence[dict[str, Any]], data: RowFile) -> Iterator[tup
     """The line and the message of the first row that is not the data's row on this line, or else of another number of rows."""
     rule = f"the rows must be all those of {data.name}, in their order (mtl rejoin puts predictions to them)"
     for number, (row, data_row) in enumerate(zip(rows, data.rows, strict=False), start=1):
-        plain = {key: row[key] for key in row if key != PREDICTION}
-        if _canonical(plain) != _canonical(data_row):
-            yield number, f"{_difference(plain, data_row)}; {rule}"
+        without_prediction = {key: value for key, value in row.items() if key != PREDICTION}
+        if _canonical(without_prediction) != _canonical(data_row):
+            yield number, f"{_difference(without_prediction, data_row)}; {rule}"
             return
     if len(rows) != len(data.rows):
         yield min(len(rows), len(data.rows)) + 1, f"{len(rows)} rows for {len(data.rows)}; {rule}"

@@ -44,9 +44,9 @@ class DataRows:
     def put(
         self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
-        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. `ids` are columns that may hold the
-        rows' ids; the first that the data has does, after them `id`. `labels` say what answers mean; None: they are targets. Raises InputError for
-        predictions of other rows."""
+        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. The rows' ids are in the first of the
+        columns `ids` that the data has, or else in its column `id`. `labels` say what answers mean; None: predictions are targets. Raises InputError
+        for predictions of other rows."""
         order = self.order(lines, ids)
         if labels is not None:
             answers = [lines.answer(position) for position in order]
@@ -66,8 +66,8 @@ class DataRows:
         if marks.has_ids:
             order = match_ids(lines, self._row_ids(lines, ids), self._described, self.sample is not None)
         elif marks.first_number is not None and order is not None:
-            numbers = {str(marks.first_number + number): row for row, number in enumerate(order)}
-            order = match_ids(lines, numbers, self._described, self.sample is not None)
+            rows_by_number = {str(marks.first_number + position): row for row, position in enumerate(order)}
+            order = match_ids(lines, rows_by_number, self._described, self.sample is not None)
         if marks.ignored and order is not None:
             message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
             logger.warning(message, lines.name, self.file, listed(marks.ignored, 5))
@@ -105,17 +105,18 @@ class DataRows:
         column, numbers = str(lines.marks.number_column), lines.marks.ids or ()
         for name in column_names(self.file, self.layout):
             has_same_name = name.lower() == column.lower()
-            if not has_same_name and name not in (*ids, ID):
+            if not (has_same_name or name in (*ids, ID)):
                 continue
             records = self._records([], [name])
-            if not has_same_name and not {str(record.values[0]) for record in records} <= set(numbers):
+            values = [record.values[0] for record in records]
+            if not (has_same_name or set(map(str, values)) <= set(numbers)):
                 continue
-            for position, record in zip(order, records, strict=True):
-                if str(value := record.values[0]) != numbers[position]:
-                    problem = f"column {column!r} has {numbers[position]}, and column {name!r} of {self.file} has {show(value)}"
+            for position, record, value in zip(order, records, values, strict=True):
+                if str(value) != numbers[position]:
+                    there = f"column {name!r} of {self.file} has {show(value)} on line {record.line}"
                     declared = f"name it in the suite file (submission: {{ids: [{name}]}})"
                     remedy = declared if has_same_name else f"call it {name}"
-                    problem += f" on line {record.line}; if it has ids, {remedy}"
+                    problem = f"column {column!r} has {numbers[position]}, and {there}; if it has ids, {remedy}"
                     raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)
 
     def _records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
@@ -147,15 +148,13 @@ class DataRows:
 Rows = Mapping[str, Mapping[str, DataRows]]  # that predictions are put to, by task id and split
 Sources = Mapping[tuple[str, str], PredictionLines]  # predictions as they stand in a file or a list, likewise
 Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), likewise
-# Numbers of answers that fit no label, likewise; of tasks whose predictions are answers.
-Unfit = dict[str, dict[str, int]]
+Unfit = dict[str, dict[str, int]]  # how many answers fit no label, likewise; of tasks whose predictions are answers
 
 
 def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:
     """The predictions for these rows in a zip or a folder, by the names of its files with these contents. Raises InputError, which names the file and
     the line, for two files of the same rows, and for a file that is of another form than its name."""
     sources: dict[tuple[str, str], PredictionLines] = {}
-    ids = suite.submission.ids
     for name, (id, split) in prediction_names(suite).items():
         if name not in contents or split not in rows.get(id, {}):
             continue
@@ -166,13 +165,13 @@ def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: 
         if (earlier := sources.get((id, split))) is not None:
             raise InputError(f"{name} has predictions of the same rows; leave one out", path=earlier.name)
         data = rows[id][split]
-        most = max(len(data), data.sample.whole if data.sample else 0) + MORE_LINES
+        most = (data.sample.whole if data.sample else len(data)) + MORE_LINES
         if name.endswith(".jsonl"):
-            sources[id, split] = read_json_lines(task, content, file, ids, most, are_rows)
+            sources[id, split] = read_json_lines(task, content, file, suite.submission.ids, most, are_rows)
         elif name.endswith(".json"):
             sources[id, split] = read_json_by_id(content, file)
         else:
-            sources[id, split] = read_cells(task, content, file, ids, most)
+            sources[id, split] = read_cells(task, content, file, suite.submission.ids, most)
     return sources
 
 

@@ -24,10 +24,7 @@ from mtl.tasks.targets import target_kind
 
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
 ROWS = "rows"  # the measure that is the number of rows
-TASKS, LEFT_OUT = (
-    "tasks",
-    "left_out",
-)  # the entry's keys for the figures, and for the tasks that the submission does not have
+TASKS, LEFT_OUT = "tasks", "left_out"  # the entry's keys for figures, and for tasks that the submission does not have
 
 Content = Mapping[str, Any]  # of an entry
 Figures = dict[str, dict[str, dict[str, float]]]  # of an entry, by task id, split and name

@@ -22,29 +22,29 @@ def entry_problems(
         name, entry = read_entry(path, contents)
     except InputError as error:
         return [str(error)]
-    titles = [title for title in _system_names(suite, entry).values() if title is not None and file_name(title) != name]
-    problems = [f"{path}/{name}: is the entry of {title!r}; its name must be {file_name(title)}" for title in titles]
+    others = [title for title in _system_names(suite, entry).values() if title is not None and file_name(title) != name]
+    problems = [f"{path}/{name}: is the entry of {title!r}; its name must be {file_name(title)}" for title in others]
     absent = [id for id in suite.tasks if id not in figures and id not in entry.get(LEFT_OUT, [])]
     problems += [f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}" for id in absent]
     return [*problems, *(f"{path}/{name}: {problem}" for problem in _content_problems(suite, entry, template, figures))]
 
 
 def _content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:
-    """What is wrong with an entry, as "key: message". What the template has is right, except that the system needs a name. `template` is the empty
-    entry; None if it is not at hand, or the suite has none. `figures` are those that the predictions give, for each task that the submission has."""
+    """What is wrong with an entry, as "key: message". Values of the template may stay, but for the system's name. `template` is the empty entry; None
+    if it is not at hand, or the suite has none. `figures` are those that the predictions give, for each task that the submission has."""
     # Where the suite's template is not at hand, other tasks and figures may be right.
-    is_absent = template is None and suite.submission.template is not None
+    keys_are_known = template is not None or suite.submission.template is None
     unnamed = [key for key, name in _system_names(suite, entry).items() if name is None]
     yield from (f"{key}: must be the system's name" for key in unnamed)
     blocks = dict.fromkeys(SPLITS, dict.fromkeys(suite.submission.measures, 0.0))
     known = fill_entry(template or {}, suite, dict.fromkeys(FACTS, ""), dict.fromkeys(suite.tasks, blocks))
-    if not is_absent:
+    if keys_are_known:
         checked = [TASKS] if template is None else [key for key in entry if key != LEFT_OUT]
         yield from _unknown({key: entry[key] for key in checked if key in entry}, known)
     for id in entry.get(LEFT_OUT, []):
         if id in figures:
             yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
-        elif not is_absent and id not in known[TASKS]:
+        elif keys_are_known and id not in known[TASKS]:
             yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
     expected = (template or {}).get(TASKS, {})
     tasks = entry.get(TASKS, {})
@@ -86,12 +86,12 @@ def _figure_problems(suite: Suite, tasks: Content, figures: Figures) -> Iterator
     for id, splits in tasks.items():
         for split, block in splits.items():
             computed = figures.get(id, {}).get(split, {})
-            for name, value in (block or {}).items():
+            given = {name: value for name, value in (block or {}).items() if value is not None}
+            for name, value in given.items():
                 key = f"{TASKS}.{id}.{split}.{name}"
-                if value is None:
-                    continue
                 tolerance = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
-                if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
+                is_number = isinstance(value, int | float) and not isinstance(value, bool)
+                if not is_number or not -LARGEST <= value <= LARGEST:
                     yield f"{key}: {show(value)} must be a number or null"
-                elif name in computed and not abs(value - computed[name]) <= tolerance:
+                elif name in computed and not abs(value - computed[name]) <= tolerance:  # also if NaN is computed
                     yield f"{key}: is {value}, but the predictions give {computed[name]:.6g}"

@@ -33,24 +33,25 @@ def read_tsv(
     if header not in wanted:
         raise InputError(f"the header is {header!r}; it must be {' or '.join(map(repr, wanted))}", path=name, line=1)
     if indexed:
-        for row, line in enumerate(cells):
-            index, tab, cells[row] = line.partition("\t")
+        parts = [line.partition("\t") for line in cells]
+        for row, (index, tab, _) in enumerate(parts):
             if index != str(row) or not tab:
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
                 raise InputError(problem, path=name, line=row + 2)
+        cells = [cell for _, _, cell in parts]
     return PredictionLines(name, cells, lines=range(2, len(lines) + 1), typed=False, escaped=True)
 
 
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
     """The predictions in the file `name` of at most `most` lines, a .csv or a .tsv with a header: in the column prediction, in its only column, or in
-    one of two. Another one may have the rows' ids, under one of `ids` too, or their numbers; further ones may be `row_columns`. A .tsv as mtl writes
-    it is read by `read_tsv`. Raises InputError for a header that does not say which column has what, and for rows of other lengths."""
+    one of two. Another column may have the rows' ids (`ids` are further names of it) or their numbers, and others the data's `row_columns`. A .tsv
+    as mtl writes it is read by `read_tsv`. Raises InputError for a header that does not say which column has what, and for rows of other lengths."""
     lines = split_lines(content, name, most=most)
     if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
         return read_tsv(task, content, name, most=most)
     if name.endswith(".csv"):
         quoted = quoted_rows(name, (f"{line}\n" for line in lines))
-        numbered = [(number, cells) for number, cells in quoted if cells != [""]]
+        numbered = [(number, cells) for number, cells in quoted if lines[number - 1]]  # blank lines are left out
     else:
         numbered = [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
     header = numbered[0][1] if numbered else []
@@ -66,16 +67,15 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
 def _prediction_column(task: Task, name: str, header: Sequence[str], ids: Sequence[str]) -> int:
     """The number of the column of predictions, from 0. The arguments, and the error for a header that does not say it: as `read_cells`."""
     columns = [title.strip().lower() for title in header]
-    id_columns = [number for number, title in enumerate(columns) if title in (*map(str.lower, ids), *IDS, *NUMBERS)]
     if columns.count(PREDICTION) == 1:
         return columns.index(PREDICTION)
+    id_columns = [number for number, title in enumerate(columns) if title in (*map(str.lower, ids), *IDS, *NUMBERS)]
     if len(columns) == 2 and len(id_columns) == 1:
         return 1 - id_columns[0]
     if len(columns) == 1 and columns[0] in (*PREDICTIONS, task.target.lower()):
         return 0
-    alone = f"{task.target!r} alone with a prediction for each row in their order"
-    expected = f"it must be {ID} and {PREDICTION}, or {alone}"
-    raise InputError(f"the header is {', '.join(header)!r}; {expected}", path=name, line=1)
+    rule = f"it must be {ID} and {PREDICTION}, or {task.target!r} alone with a prediction for each row in their order"
+    raise InputError(f"the header is {', '.join(header)!r}; {rule}", path=name, line=1)
 
 
 def read_json_lines(

@@ -69,8 +69,7 @@ class PredictionLines:
     ) -> tuple[np.ndarray, list[InputError]]:
         """The targets that predictions mean, (rows,), and what is wrong with the file. The targets are whole if nothing is. `order` is None for that
         of the predictions; `candidates`, int64 (rows,), has the number of candidates of each row of a choice; None: unknown."""
-        kind, targets = target_kind(task), list[Target]()
-        errors: list[InputError] = []
+        kind, targets, errors = target_kind(task), list[Target](), list[InputError]()
         for row, position in enumerate(range(len(self.values)) if order is None else order):
             count = int(candidates[row]) if candidates is not None and row < len(candidates) else None
             value = self.values[position]
@@ -78,7 +77,8 @@ class PredictionLines:
                 if self.typed:
                     targets.append(value_target(task, value, count))
                 else:
-                    targets.append(kind.parse_prediction(kind.line_cell(value) if self.escaped else value, count))
+                    cell = kind.line_cell(value) if self.escaped else value
+                    targets.append(kind.parse_prediction(cell, count))
             except ValueError as error:
                 errors.append(self.error(str(error), position))
         return np.array(targets, dtype=kind.dtype), errors
@@ -101,8 +101,8 @@ def cell_beside(row: Mapping[Any, Any], column: str) -> Any:
     """The value of a column in a row that another program wrote, perhaps flat for nested, a text for a list, in another case; None: it has none."""
     if (value := optional_value(row, column)) is not None:
         return value
-    names = {str(name).lower(): name for name in row}
-    return row.get(names.get(column.removesuffix(LIST).lower()))
+    values = {str(name).lower(): value for name, value in row.items()}
+    return values.get(column.removesuffix(LIST).lower())
 
 
 def columns_beside(rows: Sequence[Mapping[Any, Any]], columns: Iterable[str]) -> dict[str, list[Any]]:
@@ -115,8 +115,8 @@ def row_marks(task: Task, rows: Sequence[Mapping[Any, Any]], ids: Sequence[str])
     """What stands beside predictions in rows that another program wrote. `ids` are further names that the column of ids may have."""
     columns = columns_beside(rows, row_columns(task))
     id_names = [*map(str.lower, ids), *IDS]
-    spelled = {str(name).strip().lower(): name for row in rows for name in row}
-    name = next((name for name in (*id_names, *NUMBERS) if name in spelled), None)
+    spelled = {str(key).strip().lower(): key for row in rows for key in row}
+    name = next((known for known in (*id_names, *NUMBERS) if known in spelled), None)
     if name is None:
         return RowMarks(columns, ignored=() if columns else [*map(str, spelled.values())])
     values = [row.get(spelled[name]) for row in rows]

@@ -61,21 +61,21 @@ def match_columns(
     InputError for a row whose values stand beside too few predictions, or not beside its id, and for equal rows with different predictions."""
     values_beside = [*zip(*(lines.marks.columns[name] for name in columns), strict=True)]
     row_keys, line_keys = _shared_keys([record.values for record in records], values_beside)
-    unlike = [row for row, key in enumerate(row_keys) if presumed is None or line_keys[presumed[row]] != key]
-    if not unlike:
+    misplaced = [row for row, key in enumerate(row_keys) if presumed is None or line_keys[presumed[row]] != key]
+    if not misplaced:
         return presumed
-    positions, counts = defaultdict[str, list[int]](list), Counter(row_keys)
+    positions, equal_rows = defaultdict[str, list[int]](list), Counter(row_keys)  # by key
     for position, key in enumerate(line_keys):
         positions[key].append(position)
-    for row in unlike:
+    for row in misplaced:
         key, record = row_keys[row], records[row]
-        needed = 1 if lines.are_rows else counts[key]
+        needed = 1 if lines.are_rows else equal_rows[key]
         if lines.marks.has_ids or len(positions[key]) < needed:
             values = f"{', '.join(columns)} {show(list(record.values))}"
             problem = f"the row on line {record.line} of {file}, with {values}, is not here"
             remedy = "predict these rows, or leave out columns whose values are changed"
             raise lines.error(f"{problem}; {remedy}", None if presumed is None else presumed[row])
-    for key in counts:
+    for key in equal_rows:
         first, *others = positions[key]
         if unequal := [position for position in others if lines.values[position] != lines.values[first]]:
             problem = f"rows with the same {', '.join(columns)} have different predictions here"
@@ -105,18 +105,18 @@ def loose_key(values: Values) -> str:
     parts = []
     for value in values:
         plain = _plain(value)
-        joined = one_spelling(plain if isinstance(plain, str) else " ".join(plain)).strip()
+        joined = plain if isinstance(plain, str) else " ".join(plain)
+        spelled = one_spelling(joined).strip()
         try:
-            part = "" if joined.casefold() in MISSING else repr(float(joined))
+            parts.append("" if spelled.casefold() in MISSING else repr(float(spelled)))
         except ValueError:
-            part = re.sub(r"[\W_]+", "", joined).casefold()
-        parts.append(part)
+            parts.append(re.sub(r"[\W_]+", "", spelled).casefold())
     return "\n".join(parts)
 
 
 def _plain(value: Any) -> str | list[str]:
-    """A value as a text, or as a list of texts."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
-    if hasattr(plain, "isoformat"):
+    """A value of JSON, of a table, or of Python as a text, or as a list of texts."""
+    plain = value.tolist() if hasattr(value, "tolist") else value  # of NumPy
+    if hasattr(plain, "isoformat"):  # dates and times
         return str(plain.isoformat())
     return [str(item) for item in plain] if isinstance(plain, list | tuple) else str(plain)

@@ -59,9 +59,7 @@ class RowFile:
     @cached_property
     def targets_and_errors(self) -> tuple[np.ndarray, list[InputError]]:
         """The targets that the rows' predictions mean, (rows,), and what is wrong with predictions. The targets are whole if nothing is."""
-        kind = target_kind(self.task)
-        targets: list[Target] = []
-        errors: list[InputError] = []
+        kind, targets, errors = target_kind(self.task), list[Target](), list[InputError]()
         for number, row in enumerate(self.rows, start=1):
             try:
                 if PREDICTION not in row:
@@ -103,7 +101,8 @@ def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
 
 def labelled_file(task: Task, split: str, folder: Path) -> tuple[Path, Layout] | None:
     """The task's file of a split in a data folder, and how it is read, if every row has its target. A test file may also be called test.tsv."""
-    for name in filter(None, [task.file(split), "test.tsv" if split == "test" else None]):
+    names = [task.file(split), "test.tsv" if split == "test" else None]
+    for name in filter(None, names):
         path = inside(folder, f"{task.folder or '.'}/{name}")
         layout = task.layout(split, folder) if path == task.path(split, folder) else task.plain_layout
         if path.is_file() and _has_targets(task, split, path, layout):
@@ -116,10 +115,11 @@ def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
     if layout.reading.spans is not None:
         # A row whose text has no span has an empty list; without a list, it is not labelled.
         spans = layout.reading.spans.split(BESIDE)[1]
-        plain = replace(layout, reading=replace(layout.reading, spans=None))
-        lists = [optional_value(row, spans) for _, row in stream_rows(path, plain)]
+        without_spans = replace(layout, reading=replace(layout.reading, spans=None))
+        lists = [optional_value(row, spans) for _, row in stream_rows(path, without_spans)]
         return None not in lists and any(lists)
-    if not {*task.target_columns} <= {*column_names(path, layout)}:
+    present = column_names(path, layout)
+    if not all(column in present for column in task.target_columns):
         return False
     return path.suffix != ".jsonl" or read_row_file(task, split, path).labelled
 
@@ -138,8 +138,8 @@ def _label(task: Task, row: dict[str, Any]) -> Any:
 def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence[RowFile]) -> list[Any]:
     """Predictions as JSON values in the form of the labels: that in which these files of the task have the label, or the kind's own."""
     kind = target_kind(task)
-    forms = {target_cell(kind, label): label for file in files for label in file.labels if label is not None}
-    return [forms.get(kind.format(target), kind.to_json(target)) for target in predictions]
+    label_of_cell = {target_cell(kind, label): label for file in files for label in file.labels if label is not None}
+    return [label_of_cell.get(kind.format(target), kind.to_json(target)) for target in predictions]
 
 
 def value_target(task: Task, value: Any, candidates: int | None) -> Target:
@@ -171,7 +171,7 @@ def _size(task: Task, row: dict[str, Any]) -> int | None:
 def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list[str]:
     """What keeps files that were written from this data, each task's by split, from being submitted, one line each; empty if they are official."""
     files = [(f"{file.task.id} {file.split}", file) for by_split in tasks for file in by_split.values()]
-    names_by_kind = {
+    names_by_remark = {
         "rows without labels": [name for name, file in files if not file.labelled],
         "not the official numbers of rows": [
             f"{name} ({len(file.lines)} of {file.task.rows[file.split]} rows)"
@@ -187,7 +187,7 @@ def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list
             if file.task.rows and file.split not in file.task.rows
         ],
     }
-    remarks = [f"{kind}: {', '.join(names)}" for kind, names in names_by_kind.items() if names]
+    remarks = [f"{remark}: {', '.join(names)}" for remark, names in names_by_remark.items() if names]
     if remarks:
         advice = f"before submitting, put the official files in place of those in {data_dir}, with mtl rejoin"
         remarks.append(f"the leaderboard takes official rows only: {advice}")

@@ -56,24 +56,28 @@ def write_rows(run: Submitted) -> list[str]:
     return remarks
 
 
+def _check_name(name: str | None) -> None:
+    """Raise InputError for what cannot be the name of a system. It is read as a setting; `header` is there because it is required."""
+    try:
+        typed(SubmissionConfig, {"header": "task", "name": name})
+    except InputError as error:
+        raise error.located(key="--name") from None
+
+
 def rejoin(
     path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None = None
 ) -> Checked:
     """Write to `out`, a new or empty folder, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files, unless there are
     problems; of these tasks, those that both have. `name` is that of the system; None: the entry stays as it is. Raises InputError for `out` and
     `name` that cannot be used, and files that cannot be read."""
-    try:  # the name as a setting; `header` is there because it is required
-        typed(SubmissionConfig, {"header": "task", "name": name})
-    except InputError as error:
-        raise error.located(key="--name") from None
+    _check_name(name)
     check_new_folder(out)
     contents, _ = read_submission(path, suite)
     entry_name, entry = read_entry(path, contents)
     data: dict[str, dict[str, RowFile]] = {}  # the files whose rows are written, by task id and split
     texts: dict[str, str] = {}  # the content of each file to write, by its path in the submission
     figures: Figures = {}
-    without_files: list[str] = []
-    problems: list[str] = []
+    without_files, problems = list[str](), list[str]()
     for task in tasks:
         submitted = {
             split: read_json_lines(task, content, file, suite.submission.ids, MOST_PREDICTIONS, are_rows=True)
@@ -96,11 +100,8 @@ def rejoin(
                 write_text(folder / file_path, text)
             filled = fill_entry(entry, suite, {"name": name}, figures)
             write_json(folder / (entry_name if name is None else file_name(name)), filled)
-    remarks = (
-        [f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_files)}"]
-        if without_files
-        else []
-    )
+    left_out = f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_files)}"
+    remarks = [left_out] if without_files else []
     return Checked(problems, remarks + data_remarks(list(data.values()), data_dir))
 
 

@@ -35,21 +35,19 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     pairs = _pairs(path, suite, tasks, gold_dir, held_out)
     show = suite.shown.show
     lines = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
-    scores: dict[str, float] = {}
-    remarks: list[str] = []
+    scores, remarks = dict[str, float](), list[str]()
     for id, (split, predictions, rows) in pairs.items():
         task = suite.tasks[id]
         scores[id] = score(task, predictions, rows)
         lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
-        further = further_scores(task, predictions, rows)
-        lines += [f"| | | {name} | | {show(value)} |" for name, value in further.items()]
+        lines += [f"| | | {key} | | {show(value)} |" for key, value in further_scores(task, predictions, rows).items()]
         if (remark := target_kind(task).remark(predictions)) is not None:
             remarks.append(f"{id}, {split}: {remark}")
     average, count, absent = suite.mean(scores), len(suite.averaged), suite.lacking(scores)
     without = ", ".join(absent)
     partial = f" (of {count - len(absent)} of {count} tasks; not scored: {without})" if absent else ""
-    shown = f"average: none, without {without}" if average is None else f"average{partial}: {show(average)}"
-    return "\n".join([*lines, shown, *remarks])
+    last_line = f"average: none, without {without}" if average is None else f"average{partial}: {show(average)}"
+    return "\n".join([*lines, last_line, *remarks])
 
 
 def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> Pairs:
@@ -64,7 +62,8 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
     pairs: Pairs = {}
     for task in tasks:
         for split in SCORED:
-            if (task.id, split) not in predicted or (gold := _gold(task, split, gold_dir, held_out)) is None:
+            gold = _gold(task, split, gold_dir, held_out) if (task.id, split) in predicted else None
+            if gold is None:
                 continue
             data_rows, scored = gold
             rows = {task.id: {split: data_rows}}
@@ -96,7 +95,8 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[Data
         path, layout = labelled
         rows = scored_rows(task, read_examples(replace(task, group=None), path, True, layout))
         return DataRows(task, split, path, layout, rows.targets, rows.candidates), rows
-    if split == "dev" and task.files["dev"] is None and (train := task.path("train", gold_dir)) and train.is_file():
+    train = task.path("train", gold_dir) if split == "dev" and task.files["dev"] is None else None
+    if train is not None and train.is_file():
         part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
         rows = scored_rows(task, part.rows["dev"])
         layout = task.layout("train", gold_dir)

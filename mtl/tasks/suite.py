@@ -185,7 +185,7 @@ def _check_names(suite: Suite, path: Path) -> None:
 
 
 def _suite_problem(suite: Suite) -> str | None:
-    """The error in the keys of the suite itself that name tasks or splits, as "key: message", or None."""
+    """The error in the suite's `average`, or in the metrics of its published rows, as "key: message", or None."""
     if suite.average is not None:
         ids = [id for group in suite.average_groups for id in group]
         if any(not isinstance(id, str) for id in ids):

@@ -154,8 +154,7 @@ class TargetKind(ABC):
     types: ClassVar[tuple[type, ...]] = (str,)
     types_name: ClassVar[str] = "a string"
     dtype: ClassVar[Any] = np.float64  # of arrays of targets
-    # Which of the two scikit-learn estimators of a floor fits: classifier or regressor.
-    estimator: ClassVar[str] = "classifier"
+    estimator: ClassVar[str] = "classifier"  # or "regressor": which of a floor's two scikit-learn estimators fits
     chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
 
     def __init__(self, task: Task) -> None:

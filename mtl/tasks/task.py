@@ -29,8 +29,8 @@ BESIDE = " + "  # between the names of two files whose lines belong together, an
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 # Behind the name of a column with the place of marked words, how it counts.
 COUNTED = re.compile(r"\[(characters|words) from ([01])\](?= \+ |$)")
-# The columns of `Reading.spans`: those of the spans are keys, or places, below one list.
-SPANS = re.compile(r"[^ ]+ \+ [^ ]+\[\] \+ [^ ]+\[\] \+ [^ ]+\[\]")
+# The columns of `Reading.spans`: those of the spans are keys, or places, below one list, so their first keys are the same.
+SPANS = re.compile(r"[^ ]+ \+ ([^ .]+)\.[^ ]+\[\]( \+ \1\.[^ ]+\[\]){2}")
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 # The fields of a task that predictions and scores depend on, beside the content of its files.
@@ -190,8 +190,7 @@ class Task:
     # the id of the file's git blob (`git hash-object FILE`). A task with another file is marked as a reduced one is, and as changed
     hub: HubSource | None = None  # a copy on the Hugging Face Hub, for when `source` is missing or does not answer:
     # `{dataset: OWNER/NAME}`. `splits` and `columns` say what splits and columns are called there, if otherwise
-    withdrawn: bool = False  # `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone,
-    # and messages say so
+    withdrawn: bool = False  # `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone, and messages say so
 
     @property
     def scored_split(self) -> str:
@@ -295,7 +294,7 @@ class Task:
         return replace(self.plain_layout, part=first_name.partition(PART)[2] or None, beside=beside)
 
     def fingerprint(self) -> str:
-        """SHA-256 of the fields that scores depend on, but for those that are None, so that finished runs stay valid after a new field."""
+        """SHA-256 of the fields that scores depend on, without those, and `reading.spans`, if they are None: runs stay valid after a new field."""
         fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
         if self.reading is not None:
             keys = vars(self.reading).items()

@@ -61,17 +61,18 @@ def _class_name(value: Any) -> Any:
 def check_attached(config: TrainerConfig) -> None:
     """Raise InputError for a logger without its package, names that are no classes, and callbacks that Lightning does not take together."""
     callbacks = user_callbacks(config)
-    try:
+    try:  # a trainer is made for its errors alone
         with quiet():
             pl.Trainer(accelerator="cpu", devices=1, callbacks=callbacks, logger=config.logger != "none", **SILENT)
     except Exception as error:
         raise InputError(" ".join(str(error).split())[:200], key=CALLBACKS) from None
     if ":" in config.logger and LOGGER not in _objects.get({}):
-        _instance(config.logger, Logger, LOGGER)
-    # W&B's own folder "wandb" would be a package without a file.
-    if config.logger in PACKAGES and getattr(find_spec(config.logger), "origin", None) is None:
-        message = f"the package is missing; install it: pip install {PACKAGES[config.logger]}"
-        raise InputError(message, key=LOGGER, value=config.logger)
+        _instance(config.logger, Logger, LOGGER)  # for its errors alone
+    if config.logger in PACKAGES:
+        spec = find_spec(config.logger)
+        if spec is None or spec.origin is None:  # W&B's own folder "wandb" would be a package without a file
+            message = f"the package is missing; install it: pip install {PACKAGES[config.logger]}"
+            raise InputError(message, key=LOGGER, value=config.logger)
 
 
 def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
@@ -141,17 +142,16 @@ def _instance(value: Any, kind: Any, key: str) -> Any:
             return named_class()
     except Exception as error:
         problem = f"cannot be made ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-    remedy = (
-        "name a class without arguments, as in package.module:Class (PYTHONPATH; a subclass can set the arguments:"
-        " docs/how-to/python.md shows one), or give an object from Python"
-    )
+    example = "a subclass can set the arguments: docs/how-to/python.md shows one"
+    remedy = f"name a class without arguments, as in package.module:Class (PYTHONPATH; {example}), or give an object from Python"
     raise InputError(f"{problem}; {remedy}", key=key, value=value)
 
 
 def _has_attribute_state(attached_object: Any) -> bool:
     """Whether the state of an object is all its attributes: of Lightning's callbacks, and of loggers that number their folders."""
     if isinstance(attached_object, CSVLogger | TensorBoardLogger):
-        return vars(attached_object).get(START_STATE, vars(attached_object)).get("_version") is None
+        state_before = vars(attached_object) | vars(attached_object).get(START_STATE, {})
+        return state_before["_version"] is None
     kinds = (kind for kind in type(attached_object).__mro__ if kind not in (pl.Callback, Checkpoint))
     return any(kind.__module__.startswith(f"{pl.__name__}.callbacks.") for kind in kinds)
 
@@ -172,8 +172,8 @@ def _forget_unchanged(attached_object: Any) -> None:
     attributes = vars(attached_object)
     changed = {}
     for name, start in attributes[START_STATE].items():
-        is_copied = type(start) is dict  # for each training
-        if attributes.get(name) is not start and not (is_copied and attributes.get(name) == start):
+        is_equal_copy = type(start) is dict and attributes.get(name) == start  # each training has a copy of it
+        if not (attributes.get(name) is start or is_equal_copy):
             changed[name] = start
     attributes[START_STATE] = changed
 

@@ -123,5 +123,5 @@ def test_spans_within_words_are_logged_once(tmp_path: Path, caplog: pytest.LogCa
 
 def test_a_reading_names_four_columns() -> None:
     assert Reading(spans=DOT).problem is None
-    for columns in ("text + spans[]", DOT.replace("[]", ""), ""):
+    for columns in ("text + spans[]", DOT.replace("[]", ""), DOT.replace("spans.end", "others.end"), ""):
         assert str(Reading(spans=columns).problem).startswith("spans: ")

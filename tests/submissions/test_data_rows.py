@@ -89,6 +89,10 @@ def test_gold_without_texts_is_not_compared(rows: DataRows) -> None:
     assert labels(rows, ["prediction", *LABELS]) == LABELS
 
 
+def test_an_empty_cell_of_an_only_column_is_quoted_and_a_blank_line_is_no_row() -> None:
+    assert read_cells(TASK, b'label\nx\n""\n\ny\n', "mine.csv", [], 100).values == ["x", "", "y"]
+
+
 def test_nested_texts_and_lists_of_json_lines(tmp_path: Path) -> None:
     task = Task(id="val", kind="choice", text=["question"], candidates=["answers[]"], target="label", metric="accuracy")
     data = [{"question": f"why {row}", "answers": ["a", str(row)], "label": 0} for row in range(4)]

@@ -143,6 +143,10 @@ def test_a_logger_object_has_a_folder_for_each_training(tmp_path: Path, kind: An
     if kind is CSVLogger:
         rows = [len(pd.read_csv(path)) for path in tmp_path.glob("*/*/*/metrics.csv")]
         assert sorted(rows) == [10, 10, 10, 20]
+    unused = kind(tmp_path / "unused")
+    with attached({"trainer.logger": unused}):
+        pass  # a run that trains nothing
+    assert unused.version == 0 and fitted(tmp_path / "d", logger=unused) is not None
 
 
 def test_one_callback_needs_no_list_and_a_list_may_name_classes_too(tmp_path: Path) -> None:
