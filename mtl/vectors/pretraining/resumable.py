@@ -62,7 +62,7 @@ class ResumableTraining(ValidatedModule, ABC):
 
     @abstractmethod
     def validate(self) -> tuple[dict[str, float], str]:
-        """The row of a validation, which has the step and held-out figures, all finite; and the row in a few words."""
+        """The row of a validation, which has the step and held-out figures; and the row in a few words."""
 
     def run(self, title: str) -> None:
         """Train to the last step; `curve` gets a row for each validation. Raises DivergedError for what is not finite, which no checkpoint gets."""

@@ -65,7 +65,7 @@ def test_held_out_segments_are_not_trained_on_and_bfloat16_trains_weights_in_flo
     assert len(one.held_out) + len(one.trained) == len(one.segments)
     assert len(one.held_out) == math.ceil(0.1 * len(one.segments))
     one = training(tmp_path, small(max_steps=2, precision="bf16-mixed"))
-    one.precision.force_precision = True  # on a CPU without such instructions, too
+    one.trainer_config.force_precision = True  # on a CPU without such instructions, too
     kinds = []
     one.network.cls.predictions.decoder.register_forward_hook(lambda module, given, out: kinds.append(out.dtype))
     one.run("test")
