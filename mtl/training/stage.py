@@ -81,10 +81,11 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     else:
         shutil.rmtree(stage.folder, ignore_errors=True)
     bar = Progress(stage.title, stage.total_steps, "steps", steps, at_most=True)
-    saving = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
+    saving_class = BestWeights if stage.checkpoint == "best" else LastWeights
+    saving = saving_class(stage.weights, stage.trained_only)
     patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
-    seeding, progress = SeedEachEpoch(stage.seed, stage.folder.name), StageProgress(stage, bar)
-    callbacks = [seeding, patience, progress, saving, *user_callbacks(config)]
+    seeding = SeedEachEpoch(stage.seed, stage.folder.name)
+    callbacks = [seeding, patience, StageProgress(stage, bar), saving, *user_callbacks(config)]
     opened = stage_loggers(config, stage.folder, stage.seed, epochs, stage.settings)
     try:
         with deterministic(), bar, opened as loggers:

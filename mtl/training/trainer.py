@@ -50,8 +50,7 @@ class ValidatedModule(pl.LightningModule):
         self.curve: list[dict[str, float]] = []  # a row for each validation
         self.losses: list[tuple[str, Tensor]] = []  # what each step since the last validation trained, and its loss
         self.mean_loss = math.nan  # between the last two validations
-        # When training would have begun without interruptions, in seconds of `time.monotonic`.
-        self._begun: float | None = None
+        self._begun: float | None = None  # when training would have begun without interruptions, by `time.monotonic`
 
     @property
     def seconds(self) -> float:

@@ -99,15 +99,10 @@ def _our_rows(
         summary = evaluation.summary
         columns = {task: column_of(evaluation, task) for task in summary["tasks"]}
         row = EncoderRow(
-            name,
-            label,
-            summary["encoder"]["family"],
-            SPLIT,
+            name, label, summary["encoder"]["family"], SPLIT, means={}, evaluation=evaluation,
             scores={id: single(evaluation.scores[task]) for task, id in columns.items() if id is not None},
-            means={},
             cost={key: summary["cost"].get(key) for key in ENCODER_COSTS},
-            evaluation=evaluation,
-        )
+        )  # fmt: skip
         rows.append(layout.with_means(row))
     return rows
 

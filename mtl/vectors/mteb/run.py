@@ -63,7 +63,7 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
 
 
 def import_mteb(folder: Path) -> None:
-    """Import mteb, which is optional and slow, without its bars and notes, and with its folder of results here. Raises InputError without it."""
+    """Import mteb, which is optional and slow: without its bars and notes, and with this folder for its results. Raises InputError without it."""
     check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets

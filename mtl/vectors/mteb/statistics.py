@@ -61,8 +61,8 @@ def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, A
     relevant_ids = {id for documents in rows["relevant_docs"].values() for id in documents}
     lengths, hashes, relevant_positions = array("q"), array("q"), array("q")
     for block in document_blocks(corpus, task.metadata):
-        positions = enumerate(block["id"], len(lengths))
-        relevant_positions.extend(position for position, id in positions if id in relevant_ids)
+        numbered = enumerate(block["id"], len(lengths))  # by their positions in the corpus
+        relevant_positions.extend(position for position, id in numbered if id in relevant_ids)
         lengths.extend(map(len, block["text"]))
         hashes.extend(map(hash, block["text"]))
     rows["corpus"] = corpus.select(relevant_positions or [0])  # all that mteb reads of it beside the texts
@@ -80,7 +80,7 @@ def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, A
 
 
 def _flat(statistics: Mapping[str, Any], *names: str) -> Iterator[tuple[tuple[str, ...], int | float]]:
-    """The numbers in nested statistics, without averages. Before each stand the names of the parts that it is in, then its own, in words."""
+    """The numbers in nested statistics, without averages, each after its names in words: those of the parts that it is in, then its own."""
     for key, value in statistics.items():
         name = str(key).removeprefix("num_").removeprefix("number_of_").removesuffix("_statistics").replace("_", " ")
         if isinstance(value, Mapping):

@@ -89,23 +89,17 @@ class MaskedLanguageModelling(ResumableTraining):
     ) -> None:
         """As `ResumableTraining`; `begins` is that of `mask`. Raises InputError for too few segments for a step."""
         device = model.device
-        # Fused: one pass over the weights in place of one for each of Adam's operations.
-        optimizer = torch.optim.AdamW(
-            decayed_groups(model, settings.weight_decay),
-            settings.learning_rate,
-            betas=(0.9, settings.beta2),
-            eps=settings.epsilon,
-            fused=device.type != "mps",
-        )
+        groups, betas = decayed_groups(model, settings.weight_decay), (0.9, settings.beta2)
+        fused = device.type != "mps"  # one pass over the weights in place of one for each of Adam's operations
+        optimizer = torch.optim.AdamW(groups, settings.learning_rate, betas, settings.epsilon, fused=fused)
         super().__init__(model, [optimizer], settings, folder)
         self.segments, self.begins, self.steps = segments, begins, settings.max_steps
         self.held_out, self.trained = split_held_out(len(segments), settings.held_out, settings.seed)
         if len(self.trained) < settings.batch_size:
-            raise InputError(
-                f"the texts hold too little to train on: {len(segments)} segments of up to {settings.chunk} tokens,"
-                f" {len(self.held_out)} of them held out, are not enough for batch_size={settings.batch_size}; add text, or set a"
-                " smaller batch_size= or max_length="
-            )
+            counts = f"{len(segments)} segments of up to {settings.chunk} tokens, {len(self.held_out)} of them held out"
+            problem = f"{counts}, are not enough for batch_size={settings.batch_size}"
+            remedy = "add text, or set a smaller batch_size= or max_length="
+            raise InputError(f"the texts hold too little to train on: {problem}; {remedy}")
         lengths, size, seed = segments.lengths[self.trained], settings.batch_size, settings.seed
         # All steps of a pass take their batches from it: it is made once.
         self._pass = lru_cache(maxsize=1)(lambda number: pass_batches(lengths, size, [seed, 1, number]))

@@ -81,9 +81,7 @@ def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> Any:
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL_TOKENS, strict=True))
     # Without these, the tokenizer, once loaded, gives no token types, which a BERT needs for pairs.
     inputs = ["input_ids", "token_type_ids", "attention_mask"]
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=max_length, model_input_names=inputs, **names
-    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=max_length, model_input_names=inputs, **names)  # fmt: skip
 
 
 def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
