@@ -169,8 +169,8 @@ class TextVectorSource:
 
 
 def mteb_prompts(settings: SentenceTransformerSettings) -> dict[str, str] | None:
-    """The prompts that mteb's metadata names for a model; None if it names none. Without `mteb_name` also None for a local model, for one
-    that mteb does not know, and without mteb. Raises InputError for an unknown `mteb_name`, and for a model that mteb evaluates with other code."""
+    """The prompts that mteb's metadata names for a model; None if it names none. Without `mteb_name` also None without mteb, for a local model and
+    for one that mteb does not know. Raises InputError for an unknown `mteb_name`, and for a model that mteb evaluates in a way that mtl lacks."""
     is_local, has_mteb = Path(settings.path).is_dir(), missing_package("mteb") is None
     if not settings.mteb_name and (is_local or not has_mteb):
         return None

@@ -58,7 +58,7 @@ class CorpusSearch:
         ids = np.array(self._corpus.select_columns("id").select(distinct)[:]["id"], dtype=object)
         ranked_ids = ids[indices].reshape(positions.shape).tolist()
         ranked = zip(queries["id"], ranked_ids, scores.tolist(), strict=True)
-        return {query: dict(zip(documents, of_documents, strict=True)) for query, documents, of_documents in ranked}
+        return {query: dict(zip(best, best_scores, strict=True)) for query, best, best_scores in ranked}
 
     def _scaled(self, vectors: np.ndarray) -> np.ndarray:
         """Vectors whose products are their similarity, float64 (vectors, dim): of length 1 for cosines."""
