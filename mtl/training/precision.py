@@ -36,11 +36,9 @@ def check_precision(config: TrainerConfig) -> None:
     if wanted == "16-mixed":
         message = "needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
         raise InputError(message, key="trainer.precision", value=wanted)
-    logger.info(
-        "trainer.precision=%s: would be slower than float32, because this CPU has no bfloat16 instructions; training uses float32"
-        " (trainer.force_precision=true uses bfloat16)",
-        wanted,
-    )
+    reason = "would be slower than float32, because this CPU has no bfloat16 instructions"
+    remedy = "trainer.force_precision=true uses bfloat16"
+    logger.info("trainer.precision=%s: %s; training uses float32 (%s)", wanted, reason, remedy)
 
 
 def choose_attention(model: Any, config: TrainerConfig, device: torch.device) -> None:

@@ -57,8 +57,7 @@ class Stage:
     start: str = "before training"  # when the validation before the first step takes place, for messages
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
-    # The settings of the run, by dotted key, for loggers that show them.
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the run, by dotted key, for loggers that show them
 
     @property
     def weights(self) -> Path:
@@ -82,33 +81,23 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     else:
         shutil.rmtree(stage.folder, ignore_errors=True)
     bar = Progress(stage.title, stage.total_steps, "steps", steps, at_most=True)
-    saving = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
+    saving_class = BestWeights if stage.checkpoint == "best" else LastWeights
+    saving = saving_class(stage.weights, stage.trained_only)
     patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
-    seeding, progress = SeedEachEpoch(stage.seed, stage.folder.name), StageProgress(stage, bar)
-    callbacks = [seeding, patience, progress, saving, *user_callbacks(config)]
+    seeding = SeedEachEpoch(stage.seed, stage.folder.name)
+    callbacks = [seeding, patience, StageProgress(stage, bar), saving, *user_callbacks(config)]
     opened = stage_loggers(config, stage.folder, stage.seed, epochs, stage.settings)
     try:
         with deterministic(), bar, opened as loggers:
             train(
-                module,
-                resume,
-                continues=epochs > 0,
-                callbacks=callbacks,
-                data=_StageData(stage),
-                resumable=stage.resumable,
-                accelerator=device_of(config.accelerator).type,
-                precision=training_precision(config),
-                max_epochs=stage.epochs,
-                gradient_clip_val=stage.gradient_clip,
+                module, resume, continues=epochs > 0, callbacks=callbacks, data=_StageData(stage), resumable=stage.resumable,
+                accelerator=device_of(config.accelerator).type, precision=training_precision(config),
+                max_epochs=stage.epochs, gradient_clip_val=stage.gradient_clip, log_every_n_steps=50, logger=loggers,
                 # Lightning calls a validation before the first step a sanity check; -1 means all batches.
                 num_sanity_val_steps=-1 if stage.validate_first and not epochs else 0,
-                log_every_n_steps=50,
-                logger=loggers,
-            )
+            )  # fmt: skip
     except DivergedError as error:
-        last_good = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
-        remedy = f"set a smaller {stage.section}.learning_rate=, and remove the run's folder or set run_dir="
-        raise DivergedError(f"training diverged ({error}); {last_good}{remedy}", unit=stage.title) from None
+        raise _explained(error, stage) from None
     except MisconfigurationException as error:
         raise InputError(" ".join(str(error).split())[:200], key="trainer.callbacks") from None
     load_weights(module.network, stage.weights)
@@ -127,22 +116,29 @@ def _progress_of(resume: Path, module: MultitaskModule, stage: Stage) -> tuple[i
     return epochs, int(state["global_step"])
 
 
+def _explained(error: DivergedError, stage: Stage) -> DivergedError:
+    """The error of a stage that diverged, with the stage's title, the weights that are left and a remedy."""
+    last_good = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
+    remedy = f"set a smaller {stage.section}.learning_rate=, and remove the run's folder or set run_dir="
+    return DivergedError(f"training diverged ({error}); {last_good}{remedy}", unit=stage.title)
+
+
 @contextmanager
 def deterministic() -> Iterator[None]:
     """Within the block, torch computes deterministically. Afterwards all but cuBLAS's variable is as before: a user may call it in a notebook."""
     was_enabled = torch.are_deterministic_algorithms_enabled()
     only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
-    memory: Any = torch.utils.deterministic
-    was_filled = memory.fill_uninitialized_memory
+    options: Any = torch.utils.deterministic
+    filled = options.fill_uninitialized_memory
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without which cuBLAS is not deterministic
     torch.use_deterministic_algorithms(True)
     # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
-    memory.fill_uninitialized_memory = False
+    options.fill_uninitialized_memory = False
     try:
         yield
     finally:
         torch.use_deterministic_algorithms(was_enabled, warn_only=only_warned)
-        memory.fill_uninitialized_memory = was_filled
+        options.fill_uninitialized_memory = filled
 
 
 def _outcome(module: MultitaskModule, stage: Stage, saving: BestWeights) -> str:

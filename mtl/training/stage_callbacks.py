@@ -29,7 +29,7 @@ class SeedEachEpoch(Callback):
 
 
 class BestWeights(Callback):
-    """Saves the weights of the validation with the best average; among equal averages, the first one; `trained_only`, those that are trained."""
+    """Saves the weights of the validation with the best average, of equal ones the first; with `trained_only`, only those that are trained."""
 
     def __init__(self, path: Path, trained_only: bool) -> None:
         self.path, self.trained_only = path, trained_only

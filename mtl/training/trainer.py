@@ -48,11 +48,9 @@ class ValidatedModule(pl.LightningModule):
     def __init__(self) -> None:
         super().__init__()
         self.curve: list[dict[str, float]] = []  # a row for each validation
-        # For each step since the last validation, what was trained, and the loss.
-        self.losses: list[tuple[str, Tensor]] = []
+        self.losses: list[tuple[str, Tensor]] = []  # what each step since the last validation trained, and its loss
         self.mean_loss = math.nan  # between the last two validations
-        # When training would have begun without interruptions, in seconds of `time.monotonic`.
-        self._begun: float | None = None
+        self._begun: float | None = None  # when training would have begun without interruptions, by `time.monotonic`
 
     @property
     def seconds(self) -> float:
@@ -107,12 +105,12 @@ def train(
     Raises:
         InputError: if Lightning cannot continue from the state.
         KeyboardInterrupt: for SIGTERM, too."""
-    begun = TrainingBegun()
+    start = TrainingBegun()
     with quiet(), naming(resume.parent):
         trainer = pl.Trainer(
             devices=1,
             reload_dataloaders_every_n_epochs=1,
-            callbacks=[*callbacks, begun, *([StateOfEpoch(resume)] if resumable else [])],
+            callbacks=[*callbacks, start, *([StateOfEpoch(resume)] if resumable else [])],
             plugins=[AtomicCheckpointIO()],
             **SILENT,
             # Lightning saves its own checkpoints if this is true and no callback saves any, and refuses callbacks that save if it is false.
@@ -123,13 +121,14 @@ def train(
         try:
             trainer.fit(module, datamodule=data, ckpt_path=resume if continues else None, weights_only=True)
         except (*STATE_ERRORS, SystemExit) as error:
+            was_reading = continues and not start.has_begun  # the state of the interrupted training
             if isinstance(error.__context__, KeyboardInterrupt):
                 # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
                 raise KeyboardInterrupt from None
             if not trainer.received_sigterm:  # else it is a consequence of the signal, which is raised again below
-                if continues and not begun.value and isinstance(error, STATE_ERRORS) and not resource_problem(error):
+                if was_reading and isinstance(error, STATE_ERRORS) and not resource_problem(error):
                     reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-                    raise InputError(f"training cannot continue from it ({reason}); delete it", path=resume) from None
+                    raise InputError(f"training cannot continue from it ({reason}){REMEDY}", path=resume) from None
                 raise
         if trainer.received_sigterm:  # before `TrainingBegun` took the signal from Lightning
             signal.raise_signal(signal.SIGTERM)
@@ -141,7 +140,7 @@ def read_state(resume: Path, module: pl.LightningModule) -> State:
     """The state of an interrupted training, without its tensors' values. Raises InputError for a damaged file or another model's state."""
     state = read_checkpoint(resume, State, REMEDY, "meta")
     if not are_weights_of(module, state["state_dict"]):
-        raise InputError("is the state of another model; delete it", path=resume)
+        raise InputError(f"is the state of another model{REMEDY}", path=resume)
     return state
 
 
@@ -149,14 +148,14 @@ class TrainingBegun(Callback):
     """Knows whether training has begun, and leaves SIGTERM to the program: Lightning's handler would let the training end as if it were finished."""
 
     def __init__(self) -> None:
-        self.value = False  # whether training has begun: the state of an interrupted one has then been read
+        self.has_begun = False  # whether training has begun: the state of an interrupted one has then been read
         self.handler = signal.getsignal(signal.SIGTERM)
 
     def on_sanity_check_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         self._leave_sigterm()
 
     def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        self.value = True
+        self.has_begun = True
         self._leave_sigterm()
 
     def _leave_sigterm(self) -> None:
@@ -188,7 +187,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Within the block, silence Lightning on hardware and on loaders without workers, and an OSError in TensorBoard's thread: it is raised later."""
+    """Within the block, silence Lightning on hardware and on loaders without workers, and an OSError in any thread: TensorBoard's is raised later."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

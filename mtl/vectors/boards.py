@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mtl.reports.board import Column, Leaderboard
-from mtl.reports.rows import COSTS, single
+from mtl.reports.rows import single
 from mtl.tasks.suite import AVERAGE
 from mtl.vectors.board_layout import BY_TYPE, BoardLayout, EncoderRow
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import EXACT, Evaluation, find_evaluations
+from mtl.vectors.mteb.results import EXACT, Evaluation, EvaluationFolder, find_evaluations
 
 SPLIT = "test"
-ENCODER_COSTS = tuple(key for key in COSTS if "pretrain" not in key and "finetune" not in key and key != "peak_memory")
+ENCODER_COSTS = ("parameters", "parameters_without_embeddings", "sentences_per_second", "seconds_per_task", "memory", "dim")  # fmt: skip
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
-    """The leaderboards of the evaluations below a folder. For each set of tasks and metrics of a benchmark there is one with the published rows,
-    which are those of the benchmark's newest copy; and one of our rows alone, if it has a score that the first lacks."""
+    """The leaderboards of the evaluations below a folder. For each benchmark, and each version of the types in its file, there is one with
+    the published rows, which are those of the benchmark's newest copy; and one of our rows alone, if it has a score that the first lacks."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):
         benchmark = evaluation.benchmark
@@ -28,7 +28,7 @@ def find_boards(folder: Path) -> list[Leaderboard]:
     for (name, _), evaluations in by_benchmark.items():
         numbers[name] += 1
         id = f"{name}-{numbers[name]}" if numbers[name] > 1 else name
-        newest = max(evaluations, key=lambda evaluation: (evaluation.path / "benchmark.yaml").stat().st_mtime)
+        newest = max(evaluations, key=lambda evaluation: EvaluationFolder(evaluation.path).benchmark.stat().st_mtime)
         boards.append(_beside_published(id, newest.benchmark, evaluations))
         if not all(evaluation.is_comparable(task) for evaluation in evaluations for task in evaluation.scores):
             boards.append(_ours_alone(id, newest.benchmark, evaluations))
@@ -97,17 +97,12 @@ def _our_rows(
     rows = []
     for evaluation, name, label in zip(evaluations, names, _labels(evaluations, names), strict=True):
         summary = evaluation.summary
-        columns = {id: task for task in summary["tasks"] if (id := column_of(evaluation, task)) is not None}
+        columns = {task: column_of(evaluation, task) for task in summary["tasks"]}
         row = EncoderRow(
-            name,
-            label,
-            summary["encoder"]["family"],
-            SPLIT,
-            scores={id: single(evaluation.scores[task]) for id, task in columns.items()},
-            means={},
+            name, label, summary["encoder"]["family"], SPLIT, means={}, evaluation=evaluation,
+            scores={id: single(evaluation.scores[task]) for task, id in columns.items() if id is not None},
             cost={key: summary["cost"].get(key) for key in ENCODER_COSTS},
-            evaluation=evaluation,
-        )
+        )  # fmt: skip
         rows.append(layout.with_means(row))
     return rows
 

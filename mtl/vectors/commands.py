@@ -15,12 +15,12 @@ parse_settings = lazy("mtl.jobs.job:parse_settings")
 
 
 def add_commands(commands: Commands) -> None:
-    """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
+    """Add the commands of this wing but `mtl embeddings train`, as `mtl.api.commands.add_commands` adds those of the core."""
     add = partial(add_command, commands)
     settings: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
     pretrain = commands.add_parser("pretrain", help="pre-train a model on text files and on a suite's training text")
     models = pretrain.add_subparsers(metavar="MODEL", required=True)
-    transformer = add_command(models, "transformer", _transformer, "a BERT, by masked language modelling")
+    transformer = add_command(models, "transformer", _pretrain_transformer, "a BERT, by masked language modelling")
     keys = "out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), vocabulary_texts=[FILE,…], config=NAME (else small)"
     transformer.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **settings)
 
@@ -45,7 +45,7 @@ def add_commands(commands: Commands) -> None:
 
 def add_embeddings_train(actions: Commands) -> None:
     """Add `mtl embeddings train`, beside the other actions of `mtl embeddings`, which are the core's."""
-    text = "train fastText vectors or an ELMo on text files and on a suite's training text"
+    text = "train word vectors or an ELMo on text files and on a suite's training text"
     train = add_command(actions, "train", _train_embeddings, text)
     train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
     keys = "out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite; others: docs/reference/other-settings.md"
@@ -60,7 +60,7 @@ def _train_embeddings(arguments: argparse.Namespace) -> None:
     print(train_embeddings(arguments.embeddings, TrainingRequest.take(settings), settings))
 
 
-def _transformer(arguments: argparse.Namespace) -> None:
+def _pretrain_transformer(arguments: argparse.Namespace) -> None:
     from mtl.base.device import device_of
     from mtl.data.loading import training_texts
     from mtl.vectors.pretraining.settings import read_settings
@@ -69,8 +69,9 @@ def _transformer(arguments: argparse.Namespace) -> None:
     settings = parse_settings(arguments.settings)
     request = TrainingRequest.take(settings)
     out = request.checked_path("pretrain transformer")
-    names = settings.pop("vocabulary_texts", None)
-    vocabulary = [Path(str(name)) for name in (names if isinstance(names, list) else [names]) if name is not None]
+    given = settings.pop("vocabulary_texts", None)
+    names = given if isinstance(given, list) else [given]
+    vocabulary = [Path(str(name)) for name in names if name is not None]
     files = list(map(Path, request.texts or ()))
     pretraining_settings = read_settings(str(settings.pop("config", "small")), settings)
     check_installed("transformers")
@@ -78,8 +79,10 @@ def _transformer(arguments: argparse.Namespace) -> None:
     from mtl.vectors.pretraining.tokens import PretrainingTexts
 
     device = device_of(request.accelerator, "accelerator")
-    texts = PretrainingTexts(files, language=request.language, vocabulary=vocabulary)
-    if job := request.job():
+    job = request.job()
+    if job is None:
+        texts = PretrainingTexts(files, language=request.language, vocabulary=vocabulary)
+    else:
         suite_texts = training_texts(job.suite, job.data_dir, job.config.held_out)
         source = f"training texts of suite {job.suite.name}"
         texts = PretrainingTexts(files, suite_texts, job.suite.language, source, vocabulary)

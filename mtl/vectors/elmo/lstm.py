@@ -22,7 +22,7 @@ class TrainedLSTM(ProjectedLSTM):
         nn.init.xavier_uniform_(self.w_projection)
         nn.init.zeros_(self.bias)
         with torch.no_grad():
-            self.bias[2 * options.lstm.dim : 3 * options.lstm.dim] = 1.0
+            self.bias[2 * options.lstm.dim : 3 * options.lstm.dim] = 1.0  # of the forget gate, the third
 
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
         """As `ProjectedLSTM.forward`, with a gradient."""
@@ -34,10 +34,10 @@ class ProjectedLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], reverse: bool, *weights_and_clips: Any) -> Tensor:
-        """`sizes`: how many sequences have each step, descending; then the arguments of `run_layer`, of which no clip is None."""
+        """`sizes` says how many sequences have each step, descending. Then come the weights and the clips of `run_layer`; no clip is None."""
+        w_input, w_state, bias, w_projection, *clips = weights_and_clips
         steps = packed_steps(sizes, reverse)
-        layer = run_layer(data, steps, weights_and_clips[:4], weights_and_clips[4:])
-        w_input, w_state, _, w_projection, *clips = weights_and_clips
+        layer = run_layer(data, steps, (w_input, w_state, bias, w_projection), clips)
         ctx.save_for_backward(data, *layer, w_input, w_state, w_projection)
         ctx.steps, ctx.clips = steps, clips
         return layer.states
@@ -55,7 +55,7 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         torch.mul(i, 1 - i, out=grad_i).mul_(g)
         torch.mul(f, 1 - f, out=grad_f).mul_(previous_values(cells, ctx.steps))
         torch.addcmul(i, i, g * g, value=-1, out=grad_g)
-        output_to_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
+        output_by_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)  # the output's derivative by the cell
         forget = f.contiguous()
         # A clipped value has no gradient. A value at the limit counts as clipped.
         unclipped_cell, unclipped_state = cells.abs() < cell_clip, states.abs() < state_clip
@@ -63,7 +63,7 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         for rows, before, carried, _ in reversed(ctx.steps):
             grad_gate, grad_step_cell = grad_gates[rows], grad_cell[rows]
             grad_output = grad_state[rows].mul_(unclipped_state[rows]) @ w_projection
-            grad_step_cell.addcmul_(grad_output, output_to_cell[rows])
+            grad_step_cell.addcmul_(grad_output, output_by_cell[rows])
             grad_step_cell.mul_(unclipped_cell[rows])
             grad_gate[:, :hidden].mul_(grad_output)
             grad_gate[:, hidden:].unflatten(1, (3, hidden)).mul_(grad_step_cell[:, None])

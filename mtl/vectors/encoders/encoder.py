@@ -44,8 +44,7 @@ class SentenceEncoder(ABC):
 
     description: Description
     fingerprint: str  # a hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version
-    # What stands before a text, by mteb's names: of tasks, their types, "query", "document".
-    prompts: Mapping[str, str] = {}
+    prompts: Mapping[str, str] = {}  # put before a text, by mteb's names: of tasks, their types, "query", "document"
     similarity = "cosine"  # how vectors are compared where a task does not say so; or "dot", "euclidean", "manhattan"
 
     @property

@@ -27,8 +27,7 @@ WEIGHTED = ("Transformer", "StaticEmbedding", *DESCRIBED)  # the modules with we
 SUPPORTED = (*WEIGHTED, "Pooling", "Normalize", "Dropout")
 # The supported settings of a transformer. Others are arguments for loaders of transformers, or for vectors of single tokens.
 TRANSFORMER_KEYS = {
-    "max_seq_length", "do_lower_case", "transformer_task", "modality_config", "module_output_name", "processing_kwargs",
-    "unpad_inputs",
+    "max_seq_length", "do_lower_case", "transformer_task", "modality_config", "module_output_name", "processing_kwargs", "unpad_inputs",
 }  # fmt: skip
 
 
@@ -66,9 +65,10 @@ def check_model(folder: Path) -> list[tuple[str, Path]]:
     if not listing.is_file():
         message = "has no modules.json, as models of sentence-transformers have; for a transformer, use the encoder transformer"
         raise InputError(message, path=folder)
-    kind = read_json(config, ModelConfig, AGAIN).get("model_type") if config.is_file() else None
-    if kind not in (None, "SentenceTransformer"):
-        raise InputError(f"is a {kind}, which gives no vector for a text; name a SentenceTransformer", path=config)
+    model_type = read_json(config, ModelConfig, AGAIN).get("model_type") if config.is_file() else None
+    if model_type not in (None, "SentenceTransformer"):
+        message = f"is a {model_type}, which gives no vector for a text; name a SentenceTransformer"
+        raise InputError(message, path=config)
     listed = read_json(listing, list[ListedModule], AGAIN)
     if not listed:
         raise InputError(f"names no module; {AGAIN}", path=listing)
@@ -114,9 +114,11 @@ def _check_module(name: str, folder: Path) -> None:
         open_parts(str(folder), str(folder), "auto")  # sentence-transformers would draw weights that the files lack
         for config in folder.glob("sentence_*config.json"):
             _check_transformer_settings(config)
-    elif name in DESCRIBED and (path := folder / DESCRIBED[name]).is_file():
+    elif name in DESCRIBED and (folder / DESCRIBED[name]).is_file():
+        path = folder / DESCRIBED[name]
         content, stored = read_json(path, dict[str, Any], AGAIN), stored_weights(folder)
-        if (described := prod(value for value in content.values() if type(value) is int and value > 0)) > stored:
+        described = prod(value for value in content.values() if type(value) is int and value > 0)
+        if described > stored:
             message = f"describes {described:,} weights, and the files hold {stored:,} at most; {AGAIN}"
             raise InputError(message, path=path)
 

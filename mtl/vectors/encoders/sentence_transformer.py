@@ -38,8 +38,7 @@ KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}  # for mteb's loader of
 class SentenceTransformerSettings(PretrainedSettings):
     """The settings of a model of sentence-transformers as an encoder."""
 
-    prompts: dict[str, str] | None = None  # what stands before texts, by names such as query; None: as mteb or the
-    # model says
+    prompts: dict[str, str] | None = None  # put before texts, by names such as query; None: as mteb or the model says
     prompt: str | None = None  # the name of the prompt before every text; None: as mteb or the model says
     mteb_name: str | None = None  # the model's name in mteb, whose metadata names prompts; None: its name on the Hub
     batch_size: Annotated[int, AT_LEAST_ONE] = 32  # texts in a batch; the library and mteb have the same default
@@ -86,8 +85,9 @@ class SentenceTransformerEncoder(SentenceEncoder):
         settings, model, short = self._settings, self._model, short_name(self._settings.path)
         body = model.transformers_model
         embeddings = model[0] if body is None else body.get_input_embeddings()
-        parameters, embedded = (sum(weight.numel() for weight in part.parameters()) for part in (model, embeddings))
-        longest = model.max_seq_length
+        parameters = sum(weight.numel() for weight in model.parameters())
+        embedding_parameters = sum(weight.numel() for weight in embeddings.parameters())
+        limit = model.max_seq_length
         prompts = ", ".join(f"{key} {text!r}" for key, text in model.prompts.items() if text)
         shown_prompts = f"of {self._prompts_from}: {prompts}" if prompts else "none"
         return Description(
@@ -97,9 +97,9 @@ class SentenceTransformerEncoder(SentenceEncoder):
             dim=dim,
             language=settings.language or "",
             parameters=parameters,
-            parameters_without_embeddings=parameters - embedded,
+            parameters_without_embeddings=parameters - embedding_parameters,
             memory=sum(weight.numel() * weight.element_size() for weight in model.parameters()),
-            max_length=None if longest is None or isinf(longest) else int(longest),
+            max_length=None if limit is None or isinf(limit) else int(limit),
             settings=f"modules {', '.join(name for name, _ in self._modules)}, prompts {shown_prompts}",
         )
 
@@ -133,14 +133,15 @@ class SentenceTransformerEncoder(SentenceEncoder):
         return {"mtl": VERSION, "sentence-transformers": version("sentence-transformers"), **library_versions()}
 
     def _find_prompts(self) -> tuple[dict[str, str], str]:
-        """The prompts by name, and whose they are. Raises InputError for a model that mteb does not know, or evaluates otherwise."""
+        """The prompts by name, and whose they are. Raises InputError as `mteb_prompts`."""
         prompts, source = self._settings.prompts, "the settings"
         if prompts is None:
             prompts, source = mteb_prompts(self._settings), "mteb"
         if prompts is None:
             return dict(self._model.prompts), "the model"
-        document = next(({"document": prompts[name]} for name in DOCUMENT_NAMES if name in prompts), {})
-        return {**document, **prompts}, source
+        documents = [prompts[name] for name in DOCUMENT_NAMES if name in prompts]
+        document = {"document": documents[0]} if documents else {}
+        return document | prompts, source
 
     def _encode(self, texts: list[str], prompt: str | None) -> np.ndarray:
         size = self._settings.batch_size
@@ -168,9 +169,10 @@ class TextVectorSource:
 
 
 def mteb_prompts(settings: SentenceTransformerSettings) -> dict[str, str] | None:
-    """The prompts that mteb's metadata names for a model; None if it names none, and for a local one without `mteb_name`.
-    Raises InputError for an `mteb_name` that mteb does not know, and for a model that it evaluates with more than sentence-transformers."""
-    if not settings.mteb_name and (Path(settings.path).is_dir() or missing_package("mteb") is not None):
+    """The prompts that mteb's metadata names for a model; None if it names none. Without `mteb_name` also None without mteb, for a local model and
+    for one that mteb does not know. Raises InputError for an unknown `mteb_name`, and for a model that mteb evaluates in a way that mtl lacks."""
+    is_local, has_mteb = Path(settings.path).is_dir(), missing_package("mteb") is None
+    if not settings.mteb_name and (is_local or not has_mteb):
         return None
     name = settings.mteb_name or settings.path
     check_installed("mteb", key="mteb_name", value=name)
@@ -188,5 +190,5 @@ def mteb_prompts(settings: SentenceTransformerSettings) -> dict[str, str] | None
     if loader != "SentenceTransformerEncoderWrapper" or unsupported:
         means = f"with {', '.join(unsupported)}" if unsupported else f"by {loader or 'other code'}"
         message = f"mteb evaluates it {means}, which mtl does not have; set prompts= to evaluate it without"
-        raise InputError(message, key="mteb_name", value=name)
+        raise InputError(message, key="mteb_name" if settings.mteb_name else "path", value=name)
     return meta.loader_kwargs.get("model_prompts")

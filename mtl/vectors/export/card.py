@@ -19,31 +19,31 @@ WORDS_OF_THE_RUN = (
 NO_LICENSE = "\n- No license is stated for the weights; that of the data and of what training began with decides."
 
 
-def card(export: Export, introduction: str, **values: Any) -> str:
-    """The card of an export. `introduction` names a file of this folder with metadata beside the language and the licence, a
-    line `---`, and sections. These may name `encoder`, its escaped `title`, the number of `words`, and the values."""
+def card(export: Export, file_name: str, **values: Any) -> str:
+    """The card of an export. `file_name` is that of the introduction in this folder: metadata beside the language and the licence, a line `---`, and
+    sections. These may name `encoder`, its escaped `title`, the number of `words`, and the values."""
     encoder, license = export.encoder, export.settings.license
     predictor, description = encoder.predictor, encoder.description
     suite, summary, seed = predictor.suite, read_summary(predictor.folder.summary), str(predictor.seed)
     titles = {id: escaped(task.title or id) for id, task in suite.tasks.items()}
     scores = [f"{titles[id]} {suite.shown.show(scored['scores'][seed])}" for id, scored in summary["tasks"].items()]
-    data = [["task", "license of the data", "training rows"]]
+    license_lines = [["task", "license of the data", "training rows"]]
     for id, scored in summary["tasks"].items():
         if f"{suite.name}/{id}" in description.trained_on:
             rows = (scored.get("rows") or {}).get("train", MISSING)
-            data.append([titles[id], escaped(suite.tasks[id].license or "not stated"), str(rows)])
+            license_lines.append([titles[id], escaped(suite.tasks[id].license or "not stated"), str(rows)])
     metadata = {"language": [suite.language], **({"license": license} if license else {})}
-    further_metadata, _, sections = (TEMPLATES / introduction).read_text(encoding="utf-8").rstrip().partition("---\n")
+    further_metadata, _, introduction = (TEMPLATES / file_name).read_text(encoding="utf-8").rstrip().partition("---\n")
     values |= {"title": escaped(description.title), "words": len(export.reader.vocabulary.words)}
     template = (TEMPLATES / "card.md").read_text(encoding="utf-8")
     return template.format(
         metadata=yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True) + further_metadata,
-        introduction=sections.format(encoder=encoder, **values),
+        introduction=introduction.format(encoder=encoder, **values),
         seed=seed,
         scores=", ".join(scores),
-        table=render(dict(summary), suite).partition("\n\n")[2].strip(),
+        table=render(dict(summary), suite).partition("\n\n")[2].strip(),  # without its heading
         suite=escaped(suite.title or suite.name),
-        data=markdown_table(data, left=2),
+        data=markdown_table(license_lines, left=2),
         commands=code_block(str(summary["command"]), export.command),
         words_of_the_run=WORDS_OF_THE_RUN if export.looks_up else "",
         encoder=encoder,
@@ -54,5 +54,6 @@ def card(export: Export, introduction: str, **values: Any) -> str:
 
 def code_block(*commands: str) -> str:
     """Command lines in Markdown. None of them can end the block."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", "".join(commands))), default=0))
+    longest = max(map(len, re.findall("`+", "".join(commands))), default=0)
+    fence = "`" * max(3, longest + 1)
     return "\n".join([f"{fence}sh", *(command.replace("\n", " ") for command in commands), fence])

@@ -39,7 +39,7 @@ def write(export: Export, folder: Path) -> None:
     loaded = load_model(folder, "cpu")
     texts = _probe_texts(export.reader.vocabulary.words, export.model.config.max_length)
     difference = float(np.abs(loaded.encode(texts, show_progress_bar=False) - export.encoder.encode(texts)).max())
-    if not difference <= TOLERANCE:
+    if not difference <= TOLERANCE:  # true for NaN, too
         message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
         raise InputError(f"{message}; use the versions of constraints.txt", key="--format sentence-transformers")
     centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"

@@ -32,7 +32,7 @@ class MtebSettings:
         """The folder of local rows, None without one, and the tasks to evaluate. Raises InputError for an unknown task and a missing folder."""
         if self.data_dir is None:
             default = Path("data") / benchmark.name
-            return default if default.is_dir() else None, benchmark.choose(self.tasks)
+            return (default if default.is_dir() else None), benchmark.choose(self.tasks)
         data_dir = Path(self.data_dir)
         if not data_dir.is_dir():
             raise InputError("no such folder", key="data_dir", value=data_dir)
@@ -100,11 +100,11 @@ class Benchmark:
     published: list[PublishedRow] = field(default_factory=list)
 
     def check(self) -> None:
-        """Raise InputError for names that name no folder or no task."""
+        """Raise InputError for a name that is no file's, a task in two types, a published score of an unknown task, or no task or language."""
         names = [name for type_ in self.types.values() for name in type_.tasks]
-        for key, folder in (("name", self.name), *(("types", name) for name in names)):
-            if not is_file_name(folder):
-                raise InputError(f"{folder!r} names a folder; use letters, digits, '.', '_' and '-'", key=key)
+        if wrong := [name for name in (self.name, *names) if not is_file_name(name)]:
+            key = "name" if wrong[0] == self.name else "types"
+            raise InputError(f"{wrong[0]!r} names a folder; use letters, digits, '.', '_' and '-'", key=key)
         if not names or not self.languages:
             raise InputError("types, languages: must name at least one task and one language")
         if repeated := [name for name, count in Counter(names).items() if count > 1]:
@@ -138,9 +138,9 @@ class Benchmark:
             raise InputError("names no task", key="tasks")
         return [name for name in self.tasks if name in wanted]
 
-    def missing(self, names: Container[str]) -> list[str]:
-        """The tasks that are not among these names: without them, the averages are partial."""
-        return [name for name in self.tasks if name not in names]
+    def missing(self, present: Container[str]) -> list[str]:
+        """The tasks that are not among these: without them, the averages are partial."""
+        return [name for name in self.tasks if name not in present]
 
     def seen_by(self, trained_on: Container[str]) -> dict[str, list[str]]:
         """The tasks whose training rows an encoder has seen: by name, the tasks of suites that have these rows."""

@@ -73,10 +73,9 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
     except Exception as error:  # datasets, its client and mteb raise many kinds of exceptions
         if rows.folder is not None:
             raise unreadable(task, rows.folder, error) from None
-        raise InputError(
-            f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had:"
-            f" {'no connection' if CLOSED in str(error) else _one_line(error)}; put its rows into data_dir/{name}"
-        ) from None
+        reason = "no connection" if CLOSED in str(error) else _one_line(error)
+        problem = f"has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had: {reason}"
+        raise InputError(f"task {name}: {problem}; put its rows into data_dir/{name}") from None
     dataset: Mapping[str, Any] = task.dataset or {}
     for split in splits_read:
         for subset in task.hf_subsets:

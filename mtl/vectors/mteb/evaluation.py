@@ -48,20 +48,20 @@ class Evaluator:
         return {**{package: version(package) for package in ("mteb", "scikit-learn")}, **self.encoder.versions()}
 
     def evaluate(self, name: str, title: str) -> None:
-        """Write the record of a task, unless it has the same rows, metric and versions. The score is None if it is not
-        a finite number. Messages begin with the title. Raises InputError for rows that mteb cannot evaluate."""
+        """Write the record of a task, unless it has the same rows, split, metric, languages and versions. The score is None if it is not a
+        finite number. Messages begin with the title. Raises InputError for rows that mteb cannot evaluate."""
         rows, metric = find_rows(self.benchmark, name, self.data_dir), self.benchmark.metric(name)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
-        record, duration = self.folder.read_record(name, key), "as evaluated before"
+        record, how_long = self.folder.read_record(name, key), "as evaluated before"
         if record is None:
             record = {**key, **self._evaluate(name, rows, key["split"])}
             write_json(self.folder.record(name), record)
-            duration = format_duration(record["seconds"])
+            how_long = format_duration(record["seconds"])
         if record["score"] is None:
             problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
             logger.warning("%s: %s %s", title, metric, problem)
         else:
-            logger.info("%s: %s %.2f · %s", title, metric, record["score"], duration)
+            logger.info("%s: %s %.2f · %s", title, metric, record["score"], how_long)
 
     def records(self) -> dict[str, Record]:
         """The records with a score, by task, that the benchmark and these versions of the software would still make."""

@@ -37,7 +37,7 @@ class EncoderDescription(TypedDict):
 
 
 class EvaluationSummary(TypedDict):
-    """The content of an evaluation's summary.json (`mtl.vectors.mteb.summary.summarize` explains the keys)."""
+    """What is read of an evaluation's summary.json, which `mtl.vectors.mteb.summary.summarize` makes."""
 
     benchmark: str
     encoder: EncoderDescription

@@ -47,17 +47,18 @@ class CorpusSearch:
             ranking = SearchEncoderWrapper(self._model)
             ranking.index(self._corpus, **context)
             return ranking.search(queries, top_k=top_k, top_ranked=top_ranked, **context)
-        texts = create_dataloader(queries, task_metadata=context["task_metadata"], prompt_type=PromptType.query)
+        loader = create_dataloader(queries, task_metadata=context["task_metadata"], prompt_type=PromptType.query)
         options = {key: context[key] for key in ("task_metadata", "hf_split", "hf_subset")} | context["encode_kwargs"]
-        batch = {"text": texts.dataset[:]["text"]}
+        batch = {"text": loader.dataset[:]["text"]}
         vectors = self._scaled(self._model.encode([batch], **options, prompt_type=PromptType.query))
         path = self._encode_corpus(vectors.shape[1], context)
         blocks = map(self._scaled, read_blocks(path, vectors.shape[1]))
         scores, positions = best_documents(vectors, blocks, top_k)
         distinct, indices = np.unique(positions, return_inverse=True)
         ids = np.array(self._corpus.select_columns("id").select(distinct)[:]["id"], dtype=object)
-        rows = zip(ids[indices].reshape(positions.shape).tolist(), scores.tolist(), strict=True)
-        return {query: dict(zip(*row, strict=True)) for query, row in zip(queries["id"], rows, strict=True)}
+        ranked_ids = ids[indices].reshape(positions.shape).tolist()
+        ranked = zip(queries["id"], ranked_ids, scores.tolist(), strict=True)
+        return {query: dict(zip(best, best_scores, strict=True)) for query, best, best_scores in ranked}
 
     def _scaled(self, vectors: np.ndarray) -> np.ndarray:
         """Vectors whose products are their similarity, float64 (vectors, dim): of length 1 for cosines."""
@@ -70,17 +71,17 @@ class CorpusSearch:
         """The file with the vectors of all documents. What a killed process has written of it is kept, in whole blocks."""
         task, split, subset = context["task_metadata"].name, context["hf_split"], context["hf_subset"]
         digest = hashlib.sha256("\n".join([*self._key, split, subset]).encode()).hexdigest()
-        path, row = self._folder / f"{task}-{digest[:16]}.f32", FLOAT * dim
+        path, vector_size = self._folder / f"{task}-{digest[:16]}.f32", FLOAT * dim  # in bytes
         self._folder.mkdir(parents=True, exist_ok=True)
         waiting = lock(path.with_suffix(".lock"), f"{path}: another process encodes this corpus")
         with waiting, naming(path), path.open("ab") as file:
-            done = min(file.tell() // row, len(self._corpus))
+            done = min(file.tell() // vector_size, len(self._corpus))
             if done == len(self._corpus):
-                file.truncate(done * row)
+                file.truncate(done * vector_size)
                 return path
             done -= done % BLOCK
-            check_space(self._folder, (len(self._corpus) - done) * row, "set runs_dir to another disk")
-            file.truncate(done * row)
+            check_space(self._folder, (len(self._corpus) - done) * vector_size, "set runs_dir to another disk")
+            file.truncate(done * vector_size)
             with Progress(f"encoding the corpus of {task}", len(self._corpus), "documents", done) as bar:
                 blocks = document_blocks(self._corpus, context["task_metadata"], done)
                 texts = (block["text"] for block in blocks)

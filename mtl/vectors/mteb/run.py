@@ -40,12 +40,14 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     try:
         encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
-        raise error if error.section else UnknownKey(error.unknown, COMMAND_KEYS | set(error.known)) from None
+        if error.section:  # a key in a section of the encoder's settings: the command has no sections
+            raise
+        raise UnknownKey(error.unknown, COMMAND_KEYS | set(error.known)) from None
     description, languages = encoder.description, benchmark.model_languages
     logger.info("%s: %s", description.title, description.settings)
-    if languages and description.language and description.language not in languages:
-        known = ", ".join(languages)
-        logger.warning("the encoder's language is %s, but %s is in %s", description.language, benchmark.title, known)
+    language = description.language
+    if languages and language and language not in languages:
+        logger.warning("the encoder's language is %s, but %s is in %s", language, benchmark.title, ", ".join(languages))
     folder = EvaluationFolder(evaluations / benchmark.name / f"{description.name}-{encoder.revision}")
     encode_blocks = None
     if settings.workers is not None:
@@ -61,8 +63,7 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
 
 
 def import_mteb(folder: Path) -> None:
-    """Import mteb, which is optional and takes seconds, so that it makes its folder of results here, and writes no bars and
-    no notes, such as that a task has a newer version, which is other data. Raises InputError if it is not installed."""
+    """Import mteb, which is optional and slow: without its bars and notes, and with this folder for its results. Raises InputError without it."""
     check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
@@ -72,17 +73,18 @@ def import_mteb(folder: Path) -> None:
     datasets.logging.set_verbosity(logging.CRITICAL)  # what it logs as errors it also raises
     for library in ("mteb", "huggingface_hub"):  # the hub's client logs each retry
         logging.getLogger(library).setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module=r"mteb\.")
+    warnings.filterwarnings("ignore", module=r"mteb\.")  # such as that a task has a newer version, which is other data
 
 
 def cluster_encoding(
     encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
 ) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; the encoding, if theirs differs."""
-    if (engine := ENGINES.get("ray")) is None:
+    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; the encoding raises
+    it if a worker has other files or versions of the encoder."""
+    if "ray" not in ENGINES:
         raise InputError("needs the engine ray, which is not installed", key="workers")
     is_gpu = device_of(str(settings.get("device", "cpu")), "device").type == "cuda"
-    cluster, needs = cast(Mapper, engine()), Needs(gpu=float(is_gpu))
+    cluster, needs = cast(Mapper, ENGINES["ray"]()), Needs(gpu=float(is_gpu))
     # A worker's own mean of texts may differ in its last digits, as it may have another number of CPU threads.
     centre, identity = getattr(encoder, "centre", None), (encoder.fingerprint, encoder.versions())
 

@@ -13,13 +13,12 @@ from mtl.vectors.mteb.data import MtebRows, read_splits, unreadable
 from mtl.vectors.mteb.results import EXACT, OTHER, REDUCED
 from mtl.vectors.mteb.retrieval import document_blocks
 
-SHOWN = 3  # the most differences that are recorded of a split
+SHOWN = 3  # the most differences that are recorded of a split, or of each subset of it
 
 
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
-    """Whether the loaded rows of a task, scored ones and training rows, are those that mteb describes: EXACT, REDUCED (fewer
-    rows) or OTHER; and the differences in words. The hub's rows are exact if mteb describes the split: where the hub has
-    no such split, mteb may take another. Raises InputError for rows of another form."""
+    """Whether the loaded rows of a task, scored and training ones, are those that mteb describes: EXACT, REDUCED (fewer rows) or OTHER; and the
+    differences in words. The hub's are exact if mteb describes the split: else mteb may have taken another. Raises InputError for another form."""
     described = task.metadata.descriptive_stats or {}
     if rows.folder is None:
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])
@@ -39,7 +38,7 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
     if fewer:
         return REDUCED, differences
-    return OTHER if differences else EXACT, differences
+    return (OTHER if differences else EXACT), differences
 
 
 def _differences(split: str, ours: Mapping[str, Any], described: Mapping[str, Any]) -> list[str]:
@@ -58,13 +57,15 @@ def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, A
         return task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
     task.convert_v1_dataset_format_to_v2(num_proc=None)
     rows = task.dataset[subset or "default"][split]
-    corpus, relevant_ids = rows["corpus"], {id for documents in rows["relevant_docs"].values() for id in documents}
-    lengths, hashes, relevant = array("q"), array("q"), array("q")
+    corpus = rows["corpus"]
+    relevant_ids = {id for documents in rows["relevant_docs"].values() for id in documents}
+    lengths, hashes, relevant_positions = array("q"), array("q"), array("q")
     for block in document_blocks(corpus, task.metadata):
-        relevant.extend(len(lengths) + position for position, id in enumerate(block["id"]) if id in relevant_ids)
+        numbered = enumerate(block["id"], len(lengths))  # by their positions in the corpus
+        relevant_positions.extend(position for position, id in numbered if id in relevant_ids)
         lengths.extend(map(len, block["text"]))
         hashes.extend(map(hash, block["text"]))
-    rows["corpus"] = corpus.select(relevant or [0])  # all that mteb reads of it beside the texts
+    rows["corpus"] = corpus.select(relevant_positions or [0])  # all that mteb reads of it beside the texts
     ours = task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
     rows["corpus"] = corpus
     characters = sum(lengths)
@@ -79,7 +80,7 @@ def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, A
 
 
 def _flat(statistics: Mapping[str, Any], *names: str) -> Iterator[tuple[tuple[str, ...], int | float]]:
-    """The numbers in nested statistics but averages, each with the names, in words, of the parts that it is in and its own."""
+    """The numbers in nested statistics, without averages, each after its names in words: those of the parts that it is in, then its own."""
     for key, value in statistics.items():
         name = str(key).removeprefix("num_").removeprefix("number_of_").removesuffix("_statistics").replace("_", " ")
         if isinstance(value, Mapping):

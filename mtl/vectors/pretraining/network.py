@@ -33,7 +33,8 @@ def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM
     try:
         model = BertForMaskedLM(config)
     except (RuntimeError, MemoryError) as error:
-        raise InputError(f"cannot create a BERT of this size: {str(error).splitlines()[0]}") from None
+        reason = [*str(error).splitlines(), "no memory"][0]  # a MemoryError may have no text
+        raise InputError(f"cannot create a BERT of this size: {reason}") from None
     if settings.positions == "sinusoids":
         weight = model.bert.embeddings.position_embeddings.weight
         weight.data.copy_(2 * settings.initial_deviation * sinusoids(*weight.shape))

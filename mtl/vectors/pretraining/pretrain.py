@@ -45,6 +45,7 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
 def _train_and_write(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device, unfinished: Path
 ) -> None:
+    """Train with the files in the folder `unfinished`, then write the model, its tokenizer, its log and its card to `out`."""
     tokenizer, training = begin_training(texts, settings, unfinished, device)
     segments, held_out = training.segments, len(training.held_out)
     figures = {
@@ -53,9 +54,9 @@ def _train_and_write(
         "documents": segments.documents,
         "tokens": segments.tokens,
     }
-    sizes = "{parameters:,} parameters, vocabulary of {vocabulary:,}; {documents:,} documents, {tokens:,} tokens"
-    parts = f"{len(segments):,} segments, {held_out:,} of them held out"
-    logger.info("%s: %s, %s", out, sizes.format(**figures), parts)
+    figures_text = "{parameters:,} parameters, vocabulary of {vocabulary:,}; {documents:,} documents, {tokens:,} tokens"
+    segment_counts = f"{len(segments):,} segments, {held_out:,} of them held out"
+    logger.info("%s: %s, %s", out, figures_text.format(**figures), segment_counts)
     training.run(str(out))
     last = training.curve[-1]
     log = {
@@ -85,8 +86,8 @@ def begin_training(
     """The tokenizer of the texts and the training on them, kept in `unfinished`. Raises InputError for damaged files."""
     path = unfinished / VOCABULARY
     if not path.exists():
-        lines, again = (texts.lines(title) for title in ("counting characters of", "learning a vocabulary from"))
-        learnt = learn_tokenizer(lines, again, settings)
+        lines, same_lines = texts.lines("counting characters of"), texts.lines("learning a vocabulary from")
+        learnt = learn_tokenizer(lines, same_lines, settings)
         with replacing(path) as written:
             learnt.save(str(written))
     try:

@@ -62,7 +62,7 @@ class ResumableTraining(ValidatedModule, ABC):
 
     @abstractmethod
     def validate(self) -> tuple[dict[str, float], str]:
-        """The row of a validation, which has the step and held-out figures, all finite; and the row in a few words."""
+        """The row of a validation, which has the step and held-out figures; and the row in a few words."""
 
     def run(self, title: str) -> None:
         """Train to the last step; `curve` gets a row for each validation. Raises DivergedError for what is not finite, which no checkpoint gets."""
@@ -75,11 +75,9 @@ class ResumableTraining(ValidatedModule, ABC):
             with Progress(self.operation, self.steps, "steps", self.step) as self.bar:
                 train(self, self.checkpoint, continues, accelerator=device, max_epochs=-1, logger=False)
         except DivergedError as error:
-            note = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
-            raise DivergedError(
-                f"{title}: training diverged ({error}); {note}set a smaller learning_rate=,"
-                f" and delete {self.checkpoint.parent} or set out="
-            ) from None
+            last_good = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
+            remedy = f"set a smaller learning_rate=, and delete {self.checkpoint.parent} or set out="
+            raise DivergedError(f"{title}: training diverged ({error}); {last_good}{remedy}") from None
 
     def configure_optimizers(self) -> list[Optimizer]:
         return self.optimizer_list

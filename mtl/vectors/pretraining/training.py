@@ -89,29 +89,23 @@ class MaskedLanguageModelling(ResumableTraining):
     ) -> None:
         """As `ResumableTraining`; `begins` is that of `mask`. Raises InputError for too few segments for a step."""
         device = model.device
-        # Fused: one pass over the weights in place of one for each of Adam's operations.
-        optimizer = torch.optim.AdamW(
-            decayed_groups(model, settings.weight_decay),
-            settings.learning_rate,
-            betas=(0.9, settings.beta2),
-            eps=settings.epsilon,
-            fused=device.type != "mps",
-        )
+        groups, betas = decayed_groups(model, settings.weight_decay), (0.9, settings.beta2)
+        fused = device.type != "mps"  # one pass over the weights in place of one for each of Adam's operations
+        optimizer = torch.optim.AdamW(groups, settings.learning_rate, betas, settings.epsilon, fused=fused)
         super().__init__(model, [optimizer], settings, folder)
         self.segments, self.begins, self.steps = segments, begins, settings.max_steps
         self.held_out, self.trained = split_held_out(len(segments), settings.held_out, settings.seed)
         if len(self.trained) < settings.batch_size:
-            raise InputError(
-                f"the texts hold too little to train on: {len(segments)} segments of up to {settings.chunk} tokens,"
-                f" {len(self.held_out)} of them held out, are not enough for batch_size={settings.batch_size}; add text, or set a"
-                " smaller batch_size= or max_length="
-            )
+            counts = f"{len(segments)} segments of up to {settings.chunk} tokens, {len(self.held_out)} of them held out"
+            problem = f"{counts}, are not enough for batch_size={settings.batch_size}"
+            remedy = "add text, or set a smaller batch_size= or max_length="
+            raise InputError(f"the texts hold too little to train on: {problem}; {remedy}")
         lengths, size, seed = segments.lengths[self.trained], settings.batch_size, settings.seed
         # All steps of a pass take their batches from it: it is made once.
         self._pass = lru_cache(maxsize=1)(lambda number: pass_batches(lengths, size, [seed, 1, number]))
-        self.precision = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
-        choose_attention(model, self.precision, device)
-        self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
+        self.trainer_config = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
+        choose_attention(model, self.trainer_config, device)
+        self.part_size = settings.batch_size // settings.accumulate  # segments that are computed together
 
     def learning_rate(self) -> float:
         """A linear rise to the highest rate, then a linear fall to 0: `get_linear_schedule_with_warmup` of transformers."""
@@ -132,11 +126,11 @@ class MaskedLanguageModelling(ResumableTraining):
     def compute(self, batch: np.ndarray) -> Tensor:
         inputs, labels = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
         loss, is_chosen = torch.zeros((), device=self.device), labels != NOT_CHOSEN
-        for start in range(0, len(inputs), self.rows):
-            part = slice(start, start + self.rows)
+        for start in range(0, len(inputs), self.part_size):
+            part = slice(start, start + self.part_size)
             if not is_chosen[part].any():
                 continue
-            with mixed_precision(self.precision, self.device):
+            with mixed_precision(self.trainer_config, self.device):
                 part_loss = self.losses_and_hits(inputs[part], labels[part])[0].sum() / int(is_chosen.sum())
             part_loss.backward()
             loss += part_loss.detach()
@@ -149,19 +143,19 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
         """The cross-entropy of each token to predict, in nats, and whether the most probable token is the right one: (predicted,) each."""
-        predicted = np.flatnonzero(labels != NOT_CHOSEN)
-        arrays = (inputs, predicted, labels.reshape(-1)[predicted], inputs == PAD)
+        predicted, is_padding = np.flatnonzero(labels != NOT_CHOSEN), inputs == PAD
+        arrays = (inputs, predicted, labels.reshape(-1)[predicted], is_padding)
         tokens, positions, targets, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
-        outputs = masked_outputs(self.network, tokens, positions, padding if (inputs == PAD).any() else None)
+        outputs = masked_outputs(self.network, tokens, positions, padding if is_padding.any() else None)
         return functional.cross_entropy(outputs, targets, reduction="none"), outputs.detach().argmax(-1) == targets
 
     def validate(self) -> tuple[dict[str, float], str]:
         """Perplexity and accuracy at the masked places of the held-out segments. The masks are the same each time."""
         order = self.held_out[np.argsort(self.segments.lengths[self.held_out], kind="stable")]
         total, hits, predicted = 0.0, 0, 0
-        for number, start in enumerate(range(0, len(order), self.rows)):
+        for number, start in enumerate(range(0, len(order), self.part_size)):
             rng = np.random.default_rng([self.settings.seed, 3, number])
-            losses, is_hit = self.losses_and_hits(*self.masked(order[start : start + self.rows], rng))
+            losses, is_hit = self.losses_and_hits(*self.masked(order[start : start + self.part_size], rng))
             total += float(losses.cpu().double().sum())
             hits += int(is_hit.sum())
             predicted += len(losses)

@@ -24,10 +24,12 @@ def learn_tokenizer(lines: Iterable[str], same_lines: Iterable[str], settings: P
     # The characters within words are numbered here: the library numbers them in the order of a hash table, which differs
     # between processes, and breaks ties between merges by these numbers.
     reserved = [*SPECIAL_TOKENS, *inner]
-    if settings.vocab_size < (least := len(reserved) + len(initial)):
+    least = len(reserved) + len(initial)
+    if settings.vocab_size < least:
         message = f"the characters of the texts alone take {least}; set a larger vocab_size="
         raise InputError(message, key="vocab_size", value=settings.vocab_size)
-    trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary](
+    trainer_classes = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}
+    trainer = trainer_classes[settings.vocabulary](
         vocab_size=settings.vocab_size,
         min_frequency=MIN_COUNT,
         special_tokens=reserved,
@@ -79,9 +81,7 @@ def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> Any:
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL_TOKENS, strict=True))
     # Without these, the tokenizer, once loaded, gives no token types, which a BERT needs for pairs.
     inputs = ["input_ids", "token_type_ids", "attention_mask"]
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=max_length, model_input_names=inputs, **names
-    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=max_length, model_input_names=inputs, **names)  # fmt: skip
 
 
 def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:

@@ -45,7 +45,8 @@ def note_source(path: Path, source: str, threads: int | None = None) -> None:
     if path.is_file():
         path.unlink()
     hint = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
-    write_text(source_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {hint}\n")
+    second_line = "" if threads is None else f"threads={threads}: {hint}\n"
+    write_text(source_note(path), f"{source}\n{second_line}")
 
 
 @contextmanager
@@ -76,17 +77,17 @@ def training_settings(embeddings: str, values: Mapping[str, Any]) -> Training:
     return cast(Training, typed(resolve(settings_class), values))
 
 
-def train_embeddings(name: str, request: TrainingRequest, settings: Mapping[str, Any]) -> Path:
-    """Train vectors of the kind `name`, with settings of its class in TRAININGS, and return their path. Raises InputError if it cannot be done."""
+def train_embeddings(embeddings: str, request: TrainingRequest, settings: Mapping[str, Any]) -> Path:
+    """Train vectors of this kind, with settings of its class in TRAININGS, and return their path. Raises InputError if it cannot be done."""
     path = request.checked_path("embeddings train")
     if request.suite is None and request.language is None:
-        example = "language=CODE, as in language=sv"
-        raise InputError(f"embeddings train: name the language of the texts, for the tokenizer: {example}")
-    training = training_settings(name, settings)
+        raise InputError("embeddings train: name the language of the texts, for the tokenizer: language=CODE, as in language=sv")  # fmt: skip
+    training = training_settings(embeddings, settings)
     job = request.job()
     if os.path.lexists(path) and not path.is_dir() and not source_note(path).is_file():
         raise InputError("is no file of vectors that mtl trained; remove it or name another one with out=", path=path)
-    device, texts = device_of(request.accelerator, "accelerator"), list[Text]()
+    device = device_of(request.accelerator, "accelerator")
+    texts: list[Text] = []
     if request.texts is not None:
         language = job.suite.language if job else request.language or ""
         texts.append(file_text(list(map(Path, request.texts)), language))
@@ -136,7 +137,7 @@ def file_text(files: Sequence[Path], language: str) -> Text:
 
 
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> Text:
-    """The distinct training texts of all tasks that have their files, tokenized and not cut, for all runs that hold out this
+    """The distinct training texts of all tasks that have their files, tokenized (and cut only after LONGEST tokens), for all runs that hold out this
     share of rows. Dev texts are left out unless they are training texts, too. Raises InputError for missing or damaged data."""
     texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
     return (texts.words(text) for text in range(len(texts))), suite_source(suite, data_dir, held_out)

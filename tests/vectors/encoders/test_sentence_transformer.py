@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from mtl.methods.floors.features import Document
 from mtl.vectors.encoders import open_encoder
 from mtl.vectors.encoders.encoder import SentenceEncoder
+from mtl.vectors.encoders.sentence_transformer import SentenceTransformerSettings, mteb_prompts
 
 pytest.importorskip("sentence_transformers")
 
@@ -127,6 +128,8 @@ def test_mteb_knows_the_prompts_of_its_models(mean: Path) -> None:
     for name in ("a/b", "Qwen/Qwen3-Embedding-0.6B"):  # unknown; with instructions for each task
         with raises_input_error(key="mteb_name"):
             opened(mean, mteb_name=name)
+    with raises_input_error(key="path"):  # which the user gave
+        mteb_prompts(SentenceTransformerSettings(path="Qwen/Qwen3-Embedding-0.6B"))
 
 
 def test_it_describes_itself(mean: Path) -> None:

@@ -1,6 +1,7 @@
 import itertools
 import math
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_held_out_segments_are_not_trained_on_and_bfloat16_trains_weights_in_flo
     assert len(one.held_out) + len(one.trained) == len(one.segments)
     assert len(one.held_out) == math.ceil(0.1 * len(one.segments))
     one = training(tmp_path, small(max_steps=2, precision="bf16-mixed"))
-    one.precision.force_precision = True  # on a CPU without such instructions, too
+    one.trainer_config.force_precision = True  # on a CPU without such instructions, too
     kinds = []
     one.network.cls.predictions.decoder.register_forward_hook(lambda module, given, out: kinds.append(out.dtype))
     one.run("test")
@@ -177,7 +178,7 @@ def test_the_loss_at_masked_places_is_that_of_the_whole_model(padded: bool) -> N
     torch.testing.assert_close([weight.grad for weight in model.parameters()], expected, atol=1e-5, rtol=1e-4)
 
 
-def test_weights_follow_from_the_seed_and_the_settings() -> None:
+def test_weights_follow_from_the_seed_and_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     one, two, other = (new_bert(small(seed=seed), 120).bert.embeddings.word_embeddings.weight for seed in (1, 1, 2))
     assert torch.equal(one, two) and not torch.equal(one, other)
     bert = new_bert(small(initial_deviation=0.07, hidden_size=64), 120).bert
@@ -185,6 +186,9 @@ def test_weights_follow_from_the_seed_and_the_settings() -> None:
     assert weights.std().item() == pytest.approx(0.07, rel=0.1)
     with raises_input_error():
         new_bert(small(hidden_size=2**30), 2**30)
+    monkeypatch.setattr("transformers.BertForMaskedLM", Mock(side_effect=MemoryError))  # which has no text
+    with raises_input_error():
+        new_bert(small(), 120)
 
 
 def test_biases_and_scales_do_not_decay_and_positions_may_begin_as_sinusoids() -> None:
