@@ -23,7 +23,7 @@ def test_one_array(tmp_path: Path) -> None:
     np.save(path, np.arange(4))
     for mapped in (False, True):
         assert read_array(path, mapped).tolist() == [0, 1, 2, 3]
-    for content in (path.read_bytes()[:-1], b"", b"text"):
+    for content in (path.read_bytes()[:-1], b"", b"text", b"PK\x03\x04text", path.read_bytes()[:40] + b"(3,\n"):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=r"."):
             read_array(path)

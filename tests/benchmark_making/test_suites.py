@@ -13,6 +13,7 @@ from small_suite import rows
 
 import mtl
 from mtl.api.cli import main
+from mtl.benchmark_making.frames import write_frames
 from mtl.data.examples import read_examples
 from mtl.tasks.suite import load_suite
 
@@ -64,6 +65,9 @@ def test_a_dataset_dict_with_the_hub_s_names(home: Path) -> None:
     assert task.labels == ["neg", "pos"] and list(task.files.values()) == ["train.jsonl", "dev.jsonl", "test.jsonl"]
     numbers = {name: dataset.with_format("numpy") for name, dataset in made.items()}
     assert mtl.Suite.from_frames(numbers, name="numbers").content.tasks["numbers"].labels == ["neg", "pos"]
+    tags = datasets.Dataset.from_dict({"tags": [[0, 1], []]}).cast_column("tags", datasets.List(features["label"]))
+    write_frames({"tags": {"dev": tags}}, home)
+    assert (home / "tags/dev.jsonl").read_text(encoding="utf-8") == '{"tags": ["neg", "pos"]}\n{"tags": []}\n'
     with raises_input_error(key="frames.both"):
         mtl.Suite.from_frames({"both": {"dev": rows, "eval": rows}}, name="both")
 
@@ -93,11 +97,15 @@ def test_cells_of_pandas_and_numpy() -> None:
         "topic": pd.Categorical([f"t{i % 4}" for i in count]),
         "note": [None, float("nan"), pd.NA, "n"] * 10,
         "size": np.arange(40, dtype=np.int8),
+        "column_names": np.array(["2020-01-01"] * 40, dtype="datetime64[ns]"),
     }
+    day = '"column_names": "2020-01-01T00:00:00"}'
     suite = suite_of({"train": pd.DataFrame(columns)}, tasks={"mina": {"target": "spam", "text": ["text"]}})
     assert load_suite(suite.path).tasks["mina"].labels == ["false", "true"]
     line = (suite.data_dir / "mina/train.jsonl").read_text(encoding="utf-8").splitlines()[0]
-    assert line == '{"text": "text nummer 0", "spam": "true", "topic": "t0", "note": null, "size": 0}'
+    assert line == '{"text": "text nummer 0", "spam": "true", "topic": "t0", "note": null, "size": 0, ' + day
+    write_frames({"mina": {"dev": columns}}, suite.path.parent)
+    assert (suite.path.parent / "mina/dev.jsonl").read_text(encoding="utf-8").splitlines()[0] == line
 
 
 HYPOTHESES = [f"hypothesis number {i % 12}" for i in range(60)]

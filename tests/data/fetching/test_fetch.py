@@ -78,6 +78,12 @@ def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
     refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), tmp_path / "target"))
     suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
     refused(lambda: fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target"), file="target")
+    source.sha256 = None
+    archive = tmp_path / "damaged/betyg.zip"
+    archive.parent.mkdir()
+    archive.write_bytes(b"text")
+    refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), archive.parent), file="betyg.zip")
+    assert not archive.exists()  # the next call downloads it
 
 
 @pytest.fixture
