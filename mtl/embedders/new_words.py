@@ -21,8 +21,8 @@ MOST_NEW = 200_000  # words beside the vocabulary that a reader keeps; with 300 
 
 
 def run_words(request: RunReaderRequest, source: "WordSource | None" = None) -> "WordReader":
-    """The vocabulary of a finished run. New words get their vectors from the source; without one, from the run's file, if the run takes
-    all of its words from there (`FileSource`); else they are unknown. Raises InputError if the run has no vectors, or another number of them than of words."""
+    """The vocabulary of a finished run. New words get their vectors from the source; without one, from the run's file (`FileSource`) if the run takes
+    all words from it; else they are unknown. Raises InputError if the run has no vectors, or another number of them than of words."""
     weight = request.weights.get("table.weight")
     if weight is None or weight.dim() != 2:
         message = "the weights of stage 1 have no word vectors; restore them, or make the run again"

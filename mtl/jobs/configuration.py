@@ -93,11 +93,8 @@ def _listed_seeds(seeds: Any) -> Any:
 
 
 def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
-    """The name of the layer that an error comes from, the first of these that there is:
-
-    1. the last layer among those of the error's key, of keys inside it, and of the section that holds it as a value;
-    2. for a key without a value, the layer of the first key of its section;
-    3. the defaults."""
+    """The name of the layer that an error comes from: the last one among those of the error's key, of keys inside it, and of the section that holds
+    it as a value; for a key without a value, the layer of the first key of its section; else the defaults."""
     key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
     inside_or_around = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
     if inside_or_around:

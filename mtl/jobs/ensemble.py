@@ -203,12 +203,11 @@ class Ensemble(Method):
         for summary in summaries:
             by_title[summary["title"]] += 1 if self.by_seed else len(summary["seeds"])
         shows_counts = len(by_title) > 1 and by_title.total() > len(by_title)
-        named = [f"{count} × {title}" for title, count in by_title.items()] if shows_counts else list(by_title)
-        notes = [
-            f"{'For each seed' if self.by_seed else 'One system'}: the averaged outputs of {counted(by_title.total(), 'model')} of"
-            f" {'; '.join(named)}. Parameters and seconds are those of these models together."
-        ]
+        members = "; ".join(f"{count} × {title}" if shows_counts else title for title, count in by_title.items())
+        system, models = "For each seed" if self.by_seed else "One system", counted(by_title.total(), "model")
+        averaged = f"{system}: the averaged outputs of {models} of {members}"
+        notes = [f"{averaged}. Parameters and seconds are those of these models together."]
         if self.shifted_tasks:
             notes.append(f"The decision threshold was chosen on dev: {', '.join(self.shifted_tasks)}.")
-        title = f"ensemble of {by_title.total()}: {'; '.join(named)}"
+        title = f"ensemble of {by_title.total()}: {members}"
         return {"family": "ensemble", **common_facts(summaries), "title": title, "notes": notes}

@@ -42,7 +42,8 @@ def read_layers(settings: Mapping[str, Any]) -> Layers:
     Later ones win. Raises InputError."""
     named = {key: str(settings[key]) for key in FILES if key in settings}
     method_settings = _read_method(named.get("method", FILES["method"]))
-    method, default_variant = method_settings["method"], str(method_settings.pop("variant", FILES["variant"]))
+    method = method_settings["method"]
+    default_variant = str(method_settings.pop("variant", FILES["variant"]))
     chosen = {**FILES, "variant": default_variant, **named}
     _check_settings_are_read(settings, method)
     embeddings = read_embeddings(chosen["embeddings"])
@@ -181,15 +182,13 @@ def load_checked_suite(name: str) -> Suite:
 def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
     """The settings in a suite file by section: `config`, and `config.methods.NAME` for a method. Raises InputError for what is no
     section, for unknown methods, and for keys that they do not read."""
-    by_method, methods_section = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
+    by_method, place = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
     if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
-        raise InputError(
-            f"{methods_section}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}"
-        )
+        raise InputError(f"{place}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
     for method, settings in by_method.items():
         if method not in METHODS:
-            raise InputError(f"{methods_section}.{method}: unknown method; {advice(method, METHODS, 'methods')}")
+            raise InputError(f"{place}.{method}: unknown method; {advice(method, METHODS, 'methods')}")
         if unread := [key for key in flatten(settings) if not METHODS[method].reads_key(key)]:
-            raise InputError(f"{methods_section}.{method}: {unread[0]}: the method does not read it")
+            raise InputError(f"{place}.{method}: {unread[0]}: the method does not read it")
     common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
     return {"config": common, **{f"config.{METHODS_KEY}.{name}": section for name, section in by_method.items()}}

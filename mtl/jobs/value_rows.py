@@ -77,12 +77,10 @@ def plain_prediction(value: Any, task: Task, key: str) -> Any:
     kind, own_value = target_kind(task), _python_value(value)
     if isinstance(own_value, set | frozenset) and not kind.by_unit:  # labels of units have an order
         own_value = sorted(own_value)
-    takes_lists = kind.has_type([])
-    if not _are_json_values(own_value if takes_lists and isinstance(own_value, list) else [own_value]):
+    takes_lists, is_list = kind.has_type([]), isinstance(own_value, list)
+    if not _are_json_values(own_value if takes_lists and is_list else [own_value]):
         lists = ", or a list of these" if takes_lists else ""
-        seeds = (
-            f"; for several seeds give [{{{task.id!r}: …}}, {{{task.id!r}: …}}]" if isinstance(own_value, list) else ""
-        )
+        seeds = f"; for several seeds give [{{{task.id!r}: …}}, {{{task.id!r}: …}}]" if is_list else ""
         problem = f"{PREDICTION} {_shown(value)} must be a text, a number or a truth value"
         raise InputError(f"{problem}{lists}{seeds}", key=key)
     return kind.from_python(own_value)

@@ -31,7 +31,7 @@ class LayerCache:
     def sequences(self, texts: Sequence[Sequence[str]]) -> ArraySequences:
         """The rows of these texts; computes the missing ones first. Raises InputError if the disk has too little space for them."""
         keys = [hashlib.sha256("\n".join(text).encode("utf-8", "surrogatepass")).hexdigest()[:32] for text in texts]
-        if set(keys) - set(self._locations()):
+        if set(keys) - self._locations().keys():
             self._fill(dict(zip(keys, texts, strict=True)))
         by_key = self._locations()
         locations = [by_key[key] for key in keys]
@@ -69,8 +69,8 @@ class LayerCache:
         with lock(self.folder / ".lock", f"{self.folder}: another process is filling this cache"):
             for partial in self.folder.glob(".*.partial"):  # temporary files of killed processes
                 partial.unlink()
-            present = set(self._locations())
-            missing = [key for key in texts if key not in present]
+            # Texts of similar length are computed together.
+            missing = sorted(texts.keys() - self._locations().keys(), key=lambda key: (len(texts[key]), key))
             if not missing:  # another process computed them
                 return
             tokens = sum(len(texts[key]) for key in missing)
@@ -78,7 +78,6 @@ class LayerCache:
             message = "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s"
             logger.info(message, len(missing), tokens, format_bytes(size), self.folder)
             check_space(self.folder, size, "set embeddings.cache=false to compute them in every step")
-            missing.sort(key=lambda key: (len(texts[key]), key))  # texts of similar length are computed together
             with Progress("computing ELMo's layers", tokens, "tokens") as bar:
                 tokens_per_shard = max(1, SHARD // (self.elmo.width * self.dtype.itemsize))
                 shard_numbers = np.cumsum([len(texts[key]) for key in missing]) // tokens_per_shard  # of each text

@@ -62,8 +62,7 @@ class IndexedModel:
             done = 0
             with Progress(f"searching {path.name}", header.words, "words") as bar:
                 while block := list(islice(words, max(1, block_bytes // (4 * header.dim)))):
-                    rows = np.arange(done, done + len(block))
-                    vectors, _, _ = _vectors(file, header, start, block, rows, no_bar)
+                    vectors, _, _ = _vectors(file, header, start, block, np.arange(done, done + len(block)), no_bar)
                     yield block, vectors
                     done += len(block)
                     bar.reach(done)
