@@ -87,8 +87,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     constants, facts = _constant_scores(dataset), _facts(job, dataset, method)
     held_out = {id: len(lines) for id, lines in dataset.held_out.items()}
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
-    prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
-    return prepared, dataset, method
+    return Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared), dataset, method
 
 
 def _constant_scores(dataset: Dataset) -> dict[str, float]:
@@ -108,7 +107,7 @@ def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
     is_chosen_on_dev = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
     notes = [f"Settings that differ from those of preset {job.config.preset}: {changed}."] if changed else []
     notes += [*method.facts.get("notes", []), *choosing_notes(dataset, bool(is_chosen_on_dev))]
-    return {**method.facts, **({"notes": notes} if notes else {})}
+    return {**method.facts, "notes": notes} if notes else method.facts
 
 
 def _record(job: Job, dataset: Dataset) -> None:

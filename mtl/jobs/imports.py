@@ -114,7 +114,7 @@ def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], 
     """The ids of the tasks that each seed has predictions for on the scored rows, and of which the sample, if there is one, has rows. Logs which
     tasks with other predictions are left out, and why. Raises InputError if no task is left."""
     suite, by_seed = job.suite, [source.splits(job.suite) for source in sources]
-    of_all_seeds, of_any_seed = set.intersection(*by_seed), {id for id, _ in set.union(*by_seed)}
+    of_all_seeds, ids_of_any_seed = set.intersection(*by_seed), {id for id, _ in set.union(*by_seed)}
     complete = [task for id, task in suite.tasks.items() if (id, task.scored_split) in of_all_seeds]
     tasks: list[str] = []
     left_out: dict[str, list[str]] = {}  # by the reason
@@ -128,7 +128,7 @@ def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], 
             reason = "the sample has no rows of this task"
         if reason is None:
             tasks.append(id)
-        elif id in of_any_seed:
+        elif id in ids_of_any_seed:
             left_out.setdefault(reason, []).append(id)
     for reason, ids in left_out.items():
         logger.info("left out: %s, since %s", ", ".join(ids), reason)

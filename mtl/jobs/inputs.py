@@ -103,7 +103,7 @@ def _check_sources(job: Job) -> None:
     stamps = source_stamps(config, vectors)
     moved = differences(folder.config, config, SOURCES)
     before = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
-    if stamps == before or not (stamps or moved):
+    if stamps == before or not (stamps or moved):  # unchanged, or the named files are gone
         return
     changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != before.get(file)]
     gone = [f"{file}: gone" for file in before if file not in stamps]

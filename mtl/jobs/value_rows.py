@@ -20,11 +20,12 @@ IS_COUNT = "is_count"  # whether the index is the one that pandas makes by itsel
 def value_rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
     one for each label. Rows without ids get their labels in the index, but not those that pandas made by itself, unless a column names splits."""
-    columns, index = _columns(values, target_kind(task), key), getattr(values, "index", None)
+    columns = _columns(values, target_kind(task), key)
+    index: Any = getattr(values, "index", None)  # of a list, a method
     if ID in columns:
         columns[ID] = [_plain_id(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if ID in columns or not hasattr(index, "tolist"):  # the `index` of a list is a method
+    if ID in columns or not hasattr(index, "tolist"):
         return rows
     labels = index.tolist()
     is_count = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]
