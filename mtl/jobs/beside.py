@@ -68,7 +68,7 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
 
 
 def _logistic_job(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
-    """The logistic regression on the run's data, in the usual folder or one beside it; and why an unfinished one is not in the usual one."""
+    """The logistic regression on the run's data, in the usual folder or one beside it; and for one that is not made yet, why not in the usual one."""
     usual = _usual_logistic(job)
     problem = _difference_of(usual, job, inputs) if usual.is_finished else ""
     if not problem:

@@ -176,7 +176,7 @@ def _chosen_preset(config: Config, saved: Path, begun: Mapping[str, Any]) -> dic
     """The setting `preset` of a run that leaves its size open: as it has begun (`saved`), or else on a CPU WITHOUT_GPU; empty: the default."""
     if begun.get("preset") == WITHOUT_GPU:
         return {"preset": WITHOUT_GPU}
-    if begun and all(line.startswith("seeds:") for line in differences(saved, config)):
+    if begun and all(line.startswith("seeds:") for line in differences(saved, config)):  # begun with the default
         return {"preset": PAPER}
     if config.engine != "processes" or device_of(config.trainer.accelerator).type != "cpu":
         return {}

@@ -37,9 +37,8 @@ class Layers:
 
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
-    """The layers below these settings of the command line (by dotted keys), which choose files: baseline.yaml, NAME.yaml of embeddings and its
-    section `config`, NAME.yaml of method and variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and preset.
-    Later ones win. Raises InputError."""
+    """The layers below these settings (by dotted keys), of which later ones win: baseline.yaml, NAME.yaml of embeddings and its section `config`, of
+    method and of variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and of preset. Raises InputError."""
     named = {key: str(settings[key]) for key in FILES if key in settings}
     method_settings = _read_method(named.get("method", FILES["method"]))
     method = method_settings["method"]

@@ -74,12 +74,13 @@ class LayerCache:
             if not missing:  # another process computed them
                 return
             tokens = sum(len(texts[key]) for key in missing)
-            size = tokens * self.elmo.width * self.dtype.itemsize
+            row_size = self.elmo.width * self.dtype.itemsize
+            size = tokens * row_size
             message = "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s"
             logger.info(message, len(missing), tokens, format_bytes(size), self.folder)
             check_space(self.folder, size, "set embeddings.cache=false to compute them in every step")
             with Progress("computing ELMo's layers", tokens, "tokens") as bar:
-                tokens_per_shard = max(1, SHARD // (self.elmo.width * self.dtype.itemsize))
+                tokens_per_shard = max(1, SHARD // row_size)
                 shard_numbers = np.cumsum([len(texts[key]) for key in missing]) // tokens_per_shard  # of each text
                 for keys in np.split(missing, np.flatnonzero(np.diff(shard_numbers)) + 1):
                     self._write(keys.tolist(), [texts[key] for key in keys], bar)
