@@ -120,7 +120,7 @@ def _numbered(path: Path, start: _Start, lines: OpenLines, bar: Progress) -> Ite
         yield lines.number, line
         if lines.number % _LINES_PER_UPDATE == 0:
             bar.reach(lines.done)
-    may_lack = 1 if line.endswith(b"\n") else 0  # if the last line is whole: some programs count the first line
+    may_lack = 1 if line.endswith(b"\n") else 0  # one, if the last line is whole: some programs count the first line
     if rows + may_lack < start.expected:
         message = f"line 1 announces {start.expected} vectors, but only {rows} follow; download it again"
         raise InputError(message, path=path)
