@@ -130,7 +130,7 @@ class TokenizedTexts:
         return np.diff(self.starts)
 
     def shortened(self, max_length: int) -> "TokenizedTexts":
-        """The same texts, each cut to its first `max_length` tokens."""
+        """The same texts, of which none is cut yet, each cut to its first `max_length` tokens."""
         short = copy.copy(self)
         lengths = self.lengths
         positions = np.arange(len(self.tokens)) - np.repeat(self.starts[:-1], lengths)

@@ -21,8 +21,8 @@ MOST_NEW = 200_000  # words beside the vocabulary that a reader keeps; with 300 
 
 
 def run_words(request: RunReaderRequest, source: "WordSource | None" = None) -> "WordReader":
-    """The vocabulary of a finished run. New words get their vectors from the source, or if the run takes all words of a file from it, as `FileSource`
-    reads it; else they are unknown. Raises InputError if the run has no vectors, or another number of them than of words."""
+    """The vocabulary of a finished run. New words get their vectors from the source; without one, from the run's file (`FileSource`) if the run takes
+    all words from it; else they are unknown. Raises InputError if the run has no vectors, or another number of them than of words."""
     weight = request.weights.get("table.weight")
     if weight is None or weight.dim() != 2:
         message = "the weights of stage 1 have no word vectors; restore them, or make the run again"
@@ -64,7 +64,7 @@ class FileSource:
             none = np.zeros(len(words), dtype=bool)
             return WordVectors(np.zeros((len(words), self.dim), dtype=np.float32), none, none)
         vectors = self.file.read(words)
-        if self.dim not in (None, vectors.dim):
+        if self.dim is not None and self.dim != vectors.dim:
             message = f"has vectors of {vectors.dim} numbers, the run's have {self.dim}; put back the run's file"
             raise InputError(message, path=self.file.path)
         return vectors if self.ngrams else replace(vectors, from_ngrams=np.zeros(len(words), dtype=bool))

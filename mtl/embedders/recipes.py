@@ -27,7 +27,7 @@ class Recipe:
     """How to get vectors: download them from `url`, or train them on a suite's training text with the settings in `train`."""
 
     name: str = ""
-    embeddings: str = field(kw_only=True)  # the kind of embeddings that uses them: fasttext, glove or elmo
+    embeddings: str = field(kw_only=True)  # the kind of embeddings that uses them, such as fasttext
     title: str = ""
     file: str = field(kw_only=True)  # the file (for elmo, the folder) in the folder of embeddings
     source: str | None = None
@@ -61,7 +61,7 @@ def fetchable(embeddings: str) -> list[str]:
 
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
     """Download the pretrained vectors of a recipe, unless they are there, and return their path. Raises InputError if there is no such recipe, if it
-    names no address, or if the download fails. The name is the kind of embeddings: fasttext, glove or elmo. The recipe is a name or a path; None: the
+    names no address, or if the download fails. The name is the kind of embeddings, such as fasttext. The recipe is a name or a path; None: the
     first recipe of published vectors for this kind of embeddings, by its name. `embeddings_dir` is the folder that receives the file."""
     if recipe is None:
         names = fetchable(name)

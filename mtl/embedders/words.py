@@ -45,21 +45,22 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     if not words:
         message = "no word occurs so often in the training texts; set a smaller one"
         raise InputError(message, key="embeddings.min_count", value=options.min_count)
-    file = VectorFile(path).read_once(words)
-    check_dim(path, file.dim, options.dim)
+    read = VectorFile(path).read_once(words)
+    check_dim(path, read.dim, options.dim)
     draws_missing = options.missing == "random"
-    has_vector = file.in_file if draws_missing else file.has_vector
+    has_vector = read.in_file if draws_missing else read.has_vector
     if not has_vector.any():
         raise InputError(f"knows none of the suite's {len(words)} words; is it for another language?", path=path)
     known = list(compress(words, has_vector))
-    kept = {*known, *BOUNDARIES}
-    vocabulary = Vocabulary(types if draws_missing else [word for word in types if word in kept])
-    vectors, drawn = _initial_vectors(vocabulary, known, file.vectors[has_vector], draws_missing)
-    in_file = set(compress(words, file.in_file))
-    is_in_file = np.array([word in in_file for word in texts.types])
-    from_ngrams = np.array([word in kept for word in texts.types]) & ~is_in_file  # boundary words are not counted
-    covered = coverage(texts, is_in_file, from_ngrams)
-    return WordEmbeddings(vocabulary, file.dim, vectors, covered, options.trainable, drawn, options.sparse)
+    known_or_boundary = {*known, *BOUNDARIES}
+    vocabulary = Vocabulary(types if draws_missing else [word for word in types if word in known_or_boundary])
+    vectors, drawn = _initial_vectors(vocabulary, known, read.vectors[has_vector], draws_missing)
+    words_in_file = set(compress(words, read.in_file))
+    words_of_ngrams = set(known) - words_in_file
+    is_in_file = np.array([word in words_in_file for word in texts.types])
+    is_of_ngrams = np.array([word in words_of_ngrams for word in texts.types])
+    covered = coverage(texts, is_in_file, is_of_ngrams)
+    return WordEmbeddings(vocabulary, read.dim, vectors, covered, options.trainable, drawn, options.sparse)
 
 
 def _initial_vectors(
@@ -74,12 +75,12 @@ def _initial_vectors(
     drawn = np.ones(len(vocabulary), dtype=bool)
     drawn[ids] = drawn[Vocabulary.PADDING] = False
     drawn[Vocabulary.UNKNOWN] = draws_unknown
-    return initial, drawn if drawn.any() else None
+    return initial, (drawn if drawn.any() else None)
 
 
 def check_dim(path: Path, dim: int, wanted: int | None) -> None:
     """Raise InputError for vectors of another size than `embeddings.dim` wants."""
-    if wanted not in (None, dim):
+    if wanted is not None and wanted != dim:
         message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
         raise InputError(message, path=path)
 
@@ -91,7 +92,7 @@ class WordEmbeddings:
     vocabulary: Vocabulary  # of the words that have a vector
     dim: int
     vectors: np.ndarray | None  # float32 (len(vocabulary), dim); None: each seed draws its own ones from N(0, 1)
-    coverage: "Coverage"
+    coverage: Coverage
     trainable: bool  # in stage 1
     drawn: np.ndarray | None = None  # bool (len(vocabulary),), the vectors that each seed draws from N(0, 1) instead
     sparse: bool = False  # as in `WordEmbedder`
@@ -99,8 +100,8 @@ class WordEmbeddings:
     def fingerprint(self) -> str:
         """A hash of the vocabulary and the initial vectors."""
         content = hashlib.sha256("\n".join(self.vocabulary.words).encode())
-        for array in (self.vectors, self.drawn):
-            content.update(b"" if array is None else array.tobytes())
+        for values in (self.vectors, self.drawn):
+            content.update(b"" if values is None else values.tobytes())
         return content.hexdigest()
 
     def embedder(self) -> "WordEmbedder":

@@ -81,14 +81,13 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     dataset, method = prepare(job, vectors)
     inputs = {**dataset.fingerprints, **method.fingerprints}
     folder.claim(config, inputs, used_precision)
-    write_json(folder.sources, stamps or source_stamps(config, vectors))  # after it, for vectors that were trained now
+    write_json(folder.sources, stamps or source_stamps(config, vectors))  # `prepare` may have trained the vectors
     _record(job, dataset)
     method.save(folder.path)
     constants, facts = _constant_scores(dataset), _facts(job, dataset, method)
     held_out = {id: len(lines) for id, lines in dataset.held_out.items()}
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
-    prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared)
-    return prepared, dataset, method
+    return Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared), dataset, method
 
 
 def _constant_scores(dataset: Dataset) -> dict[str, float]:
@@ -105,10 +104,10 @@ def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
     """The facts of the method, with notes on changed settings and on the dev rows that choose."""
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in job.changed.items()}
     changed = ", ".join(f"{key}={text}" for key, text in texts.items())
-    chosen = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
+    is_chosen_on_dev = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
     notes = [f"Settings that differ from those of preset {job.config.preset}: {changed}."] if changed else []
-    notes += [*method.facts.get("notes", []), *choosing_notes(dataset, bool(chosen))]
-    return {**method.facts, **({"notes": notes} if notes else {})}
+    notes += [*method.facts.get("notes", []), *choosing_notes(dataset, bool(is_chosen_on_dev))]
+    return {**method.facts, "notes": notes} if notes else method.facts
 
 
 def _record(job: Job, dataset: Dataset) -> None:
@@ -131,9 +130,8 @@ def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
     faster = ["a GPU", "method=logistic"]
     if METHODS[config.method].reads_key("preset") and config.preset == PAPER:
         faster.insert(0, f"preset={WITHOUT_GPU}")
-    return shown_run(
-        RunBegun(name, f"{job.suite.name} · {job.title}", config.seeds, done, config.seeds_at_once, ", ".join(faster))
-    )
+    title = f"{job.suite.name} · {job.title}"
+    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, ", ".join(faster)))
 
 
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScores:
@@ -145,10 +143,10 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
         start = time.monotonic()
         result = _predict(job, dataset, method, seed)
         result["seconds"] = time.monotonic() - start
-        scored, seeds = final_scores(job, seed, cast(SeedScores, result)), job.config.seeds
+        seeds, scored = job.config.seeds, final_scores(job, seed, cast(SeedScores, result))
         show(scored)
-        average = scored.average and f" · average {scored.average}"
-        listed = ", ".join(f"{id} {score}" for id, score in scored.scores.items())
+        average = f" · average {scored.average}" if scored.average else ""
+        listed = ", ".join(f"{id} {text}" for id, text in scored.scores.items())
         show(Detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average}"))
         cost = method.cost(seed, job.folder.seed(seed))
         result |= {"cost": cost, "versions": versions(), "machine": machine(job.config)}
@@ -198,7 +196,7 @@ def _score_task(dataset: Dataset, task: Task, predictions: Predictions) -> TaskR
         answers, gold = predictions[task.scored_split], dataset.scored(task).scored
         result.score = score(task, answers, gold)
         result.further = further_scores(task, answers, gold)
-        result.is_same_answer = len(set(answers.tolist())) == 1 < len(answers)
+        result.is_same_answer = len(answers) > 1 and len(set(answers.tolist())) == 1
     if "dev" in predictions:
         result.on_dev = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
     if task.id in dataset.choosing or CHOOSING in predictions:
@@ -246,8 +244,8 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     for remark in done[config.seeds[-1]]["remarks"]:  # equal for all seeds
         logger.info("submission: %s", remark)
     method = METHODS[config.method].summary(config, job.suite) | {"title": job.title}
-    counts = prepared.rows, prepared.constants, prepared.changed
-    summary = summarize(job.suite, job.run_tasks, config, method, done, *counts)
+    by_task = prepared.rows, prepared.constants, prepared.changed
+    summary = summarize(job.suite, job.run_tasks, config, method, done, *by_task)
     summary |= {"held_out": prepared.held_out, **prepared.facts}
     summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}
     if (logistic := kept_logistic(job, prepared.inputs)) is not None:

@@ -22,8 +22,7 @@ LONGEST_NAME = 200  # bytes of its folder's name; file systems take 255
 
 
 def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
-    """Let `make` make the logistic regression that stands beside the run, unless it is there, `baselines` is false, or the data is large. Raises
-    UserError first for a run that cannot begin: its folder has another configuration or is in use, or what it needs is missing."""
+    """Let `make` make the logistic regression, unless it is there, unwanted or on large data. Raises UserError first for a run that cannot begin."""
     config, kind = job.config, METHODS[job.config.method]
     if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
         return
@@ -36,11 +35,12 @@ def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
             logistic, unlike = _logistic_job(job, fingerprints(job.suite, job.run_tasks, job.data_dir))
             if logistic.is_finished and not unlike:
                 return
-            files = [task.path("train", job.data_dir) for task in logistic.run_tasks]
-            if (size := sum(file.stat().st_size for file in files if file is not None and file.is_file())) > MOST_BYTES:
+            paths = [task.path("train", job.data_dir) for task in logistic.run_tasks]
+            size = sum(path.stat().st_size for path in paths if path is not None and path.is_file())
+            if size > MOST_BYTES:
                 raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
-            apart = f"; {unlike}, so that this one is made in {logistic.folder.path}" if unlike else ""
-            logger.info("first the logistic regression for the table (baselines=false: without it)%s", apart)
+            place = f"; {unlike}, so that this one is made in {logistic.folder.path}" if unlike else ""
+            logger.info("first the logistic regression for the table (baselines=false: without it)%s", place)
             make(logistic)
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
@@ -68,17 +68,17 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
 
 
 def _logistic_job(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
-    """The logistic regression on the run's data, in the usual folder or one beside it; and why an unfinished one is not in the usual one."""
+    """The logistic regression on the run's data, in the usual folder or one beside it; and for one that is not made yet, why not in the usual one."""
     usual = _usual_logistic(job)
-    if not usual.is_finished or not (problem := _difference_of(usual, job, inputs)):
+    problem = _difference_of(usual, job, inputs) if usual.is_finished else ""
+    if not problem:
         return usual, ""
     path = usual.folder.path
     content = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
     digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
     apart = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
-    if apart.is_finished and not _difference_of(apart, job, inputs):
-        return apart, ""
-    return apart, f"{path} {problem}"
+    is_made = apart.is_finished and not _difference_of(apart, job, inputs)
+    return apart, ("" if is_made else f"{path} {problem}")
 
 
 def _difference_of(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:

@@ -16,9 +16,8 @@ MOST_SEEDS = 10_000
 
 
 def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str], dict[str, Any]]:
-    """The configuration that the layers and the settings of the command line (by dotted keys) make; by key the name of the layer of its value, and
-    the value that the layers alone give it. Raises InputError for an unknown key, a missing or bad value, and one that does not fit the variant; it
-    names the layer of a file."""
+    """The configuration that the layers and the settings of the command line (by dotted keys) make; by key, the name of the layer of its value; and
+    by key, its value in the layers alone. Raises InputError, located in a layer's file, for an unknown key, and a missing, bad or unfit value."""
     merged, origins = _merge_files(layers)
     file_settings = flatten(merged)
     # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
@@ -30,7 +29,8 @@ def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, 
         config = config_of(merged, layers.options)
     except InputError as error:
         origin = _fault_origin(error, origins)
-        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
+        located = error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin)
+        raise located from None
     _check_variant(config, values, layers.variant)
     return config, origins | _choice_origins(settings), file_settings
 
@@ -77,10 +77,10 @@ def _unknown_key(key: str, known: Collection[str], settings: Mapping[str, Any]) 
         return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
     if remedies := [ABSENT[part] for part in key.split(".") if part in ABSENT]:
         return InputError(f"unknown key {key!r}; {remedies[-1]}")
-    known = [*known, "embeddings"]
+    all_known = [*known, "embeddings"]
     method = METHODS.get(str(settings.get("method")))
-    read = [name for name in known if method is None or method.reads_key(name)]
-    return UnknownKey(key, read if meant(key, read) else known)
+    read = [known_key for known_key in all_known if method is None or method.reads_key(known_key)]
+    return UnknownKey(key, read if meant(key, read) else all_known)
 
 
 def _listed_seeds(seeds: Any) -> Any:
@@ -93,15 +93,12 @@ def _listed_seeds(seeds: Any) -> Any:
 
 
 def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
-    """The name of the layer that an error comes from, the first of these that there is:
-
-    1. the last layer among those of the error's key, of keys inside it, and of the section that holds it as a value;
-    2. for a key without a value, the layer of the first key of its section;
-    3. the defaults."""
+    """The name of the layer that an error comes from: the last one among those of the error's key, of keys inside it, and of the section that holds
+    it as a value; for a key without a value, the layer of the first key of its section; else the defaults."""
     key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
-    nested_keys = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
-    if nested_keys:
-        return origins[nested_keys[-1]]
+    inside_or_around = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
+    if inside_or_around:
+        return origins[inside_or_around[-1]]
     neighbours = [name for name in origins if name.rpartition(".")[0] == key.rpartition(".")[0]]
     return origins[neighbours[0]] if neighbours else DEFAULTS
 

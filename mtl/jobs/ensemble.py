@@ -135,27 +135,27 @@ class Ensemble(Method):
             member.check_rows(dataset.trained_tasks, dataset, config)
         content = json.dumps((FORMAT, [member.content() for member in self.members]))
         self.fingerprints = {"members": hashlib.sha256(content.encode()).hexdigest()}
-        thresholds = [member.summary["config"].get("finetune.threshold") for member in self.members]
-        self.choose_shift = next((name for name in thresholds if name in SHIFTS), None)
-        self.thresholds = [task.id for task in dataset.trained_tasks if self.choose_shift and shifted_outputs(task)]
+        ways = [member.summary["config"].get("finetune.threshold") for member in self.members]
+        self.shift_way = next((way for way in ways if way in SHIFTS), None)
+        self.shifted_tasks = [task.id for task in dataset.trained_tasks if self.shift_way and shifted_outputs(task)]
         self.facts = self._facts()
 
-    def predictions(self, seed: int, folder: Any) -> Iterator[tuple[Task, Predictions]]:
+    def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         """Choose thresholds on the dev rows of the tasks that heads were trained on, and predict."""
         outputs = self._outputs(seed)
         for task in self.dataset.trained_tasks:
-            if self.choose_shift is not None and task.id in self.thresholds:
+            if self.shift_way is not None and task.id in self.shifted_tasks:
                 split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
                 codes = target_kind(task).head.encode(self.dataset.splits[task.id][split].targets[rows], [])
-                shifts = chosen_shifts(self.choose_shift, task, outputs[task.id][split][rows], codes)
+                shifts = chosen_shifts(self.shift_way, task, outputs[task.id][split][rows], codes)
                 logger.info("ensemble · %s · threshold on dev: %s", task.id, shift_text(shifts))
                 for answered in self.dataset.answered(task):
                     for part in outputs[answered.id].values():
                         shift_outputs(part, shifts)
         for task in self.dataset.tasks:
-            yield task, {name: self._decided(task, name, part) for name, part in outputs[task.id].items()}
+            yield task, {split: self._decided(task, split, part) for split, part in outputs[task.id].items()}
 
-    def cost(self, seed: int, folder: Any) -> dict[str, Any]:
+    def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """That of all its models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of its times."""
         models = [(member, number) for member in self.members for number in self._seeds(member, seed)]
         return joint_cost([read_json(member.folder.scores(number), SeedScores)["cost"] for member, number in models])
@@ -187,28 +187,27 @@ class Ensemble(Method):
             outputs[task.id] = dict(zip(splits[task.id], np.split(joint.numpy(), ends), strict=True))
         return outputs
 
-    def _decided(self, task: Task, name: str, outputs: np.ndarray) -> np.ndarray:
+    def _decided(self, task: Task, split: str, outputs: np.ndarray) -> np.ndarray:
         """The predictions for a split (rows,)."""
-        head, split = target_kind(task).head, self.dataset.splits[task.id][name]
-        sizes = None if split.sizes is None else torch.from_numpy(split.sizes)
+        head, rows = target_kind(task).head, self.dataset.splits[task.id][split]
+        sizes = None if rows.sizes is None else torch.from_numpy(rows.sizes)
         codes = head.predict(torch.from_numpy(outputs), sizes).numpy().astype(np.float64)
-        if split.sizes is not None:
-            codes = first_choices(codes, split.texts, split.sizes)
+        if rows.sizes is not None:
+            codes = first_choices(codes, rows.texts, rows.sizes)
         return head.decode(codes, self.dataset.answers.get(task.answered_by or task.id, []))
 
     def _facts(self) -> dict[str, Any]:
         """What tables and reports say of the ensemble: its members, and what these have in common."""
         summaries = [member.summary for member in self.members]
-        members = Counter[str]()
+        by_title = Counter[str]()
         for summary in summaries:
-            members[summary["title"]] += 1 if self.by_seed else len(summary["seeds"])
-        several = len(members) > 1 and members.total() > len(members)
-        named = [f"{count} × {title}" for title, count in members.items()] if several else list(members)
-        notes = [
-            f"{'For each seed' if self.by_seed else 'One system'}: the averaged outputs of {counted(members.total(), 'model')} of"
-            f" {'; '.join(named)}. Parameters and seconds are those of these models together."
-        ]
-        if self.thresholds:
-            notes.append(f"The decision threshold was chosen on dev: {', '.join(self.thresholds)}.")
-        title = f"ensemble of {members.total()}: {'; '.join(named)}"
+            by_title[summary["title"]] += 1 if self.by_seed else len(summary["seeds"])
+        shows_counts = len(by_title) > 1 and by_title.total() > len(by_title)
+        members = "; ".join(f"{count} × {title}" if shows_counts else title for title, count in by_title.items())
+        system, models = "For each seed" if self.by_seed else "One system", counted(by_title.total(), "model")
+        averaged = f"{system}: the averaged outputs of {models} of {members}"
+        notes = [f"{averaged}. Parameters and seconds are those of these models together."]
+        if self.shifted_tasks:
+            notes.append(f"The decision threshold was chosen on dev: {', '.join(self.shifted_tasks)}.")
+        title = f"ensemble of {by_title.total()}: {members}"
         return {"family": "ensemble", **common_facts(summaries), "title": title, "notes": notes}

@@ -49,27 +49,27 @@ def import_job(
     config, suite = job.config, job.suite
     values = [] if paths else predicted_values(predictions, suite, indices or {})
     sources: list[SeedPredictions] = [*values, *map(PredictedFiles, paths)]
-    changed = _label_settings(settings.get("labels"), suite)
+    imported = _label_settings(settings.get("labels"), suite)
     samples = {} if settings.get("rows") is None else key_of(settings["rows"], job)["tasks"]
     tasks = config.tasks if settings.get("tasks") is not None else _scored_tasks(sources, samples, job)
     if samples:
         chosen = suite.choose(tasks)
         if outside := [task.id for task in chosen if task.id not in samples]:
             raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
-        changed["rows"] = {task.id: samples[task.id]["lines"] for task in chosen}
+        imported["rows"] = {task.id: samples[task.id]["lines"] for task in chosen}
     run_dir = config.run_dir or f"{config.runs_dir}/{suite.name}/{name}"
-    config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **changed))
+    config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **imported))
     return replace(job, config=config, predictions=values)
 
 
 def _load_import(name: str, paths: Sequence[Path], count: int, settings: Mapping[str, Any]) -> Job:
     """The job of `count` seeds, whose predictions may lie at these paths. It does not yet have what depends on its suite: labels, rows and tasks."""
-    seeds = settings.get("seed")
-    if seeds is None:
-        seeds = list(range(1, count + 1))
+    seed = settings.get("seed")
+    if seed is None:
+        seed = list(range(1, count + 1))
     run_settings = {key: value for key, value in settings.items() if key not in OF_IMPORTS}
     run_settings |= {"method": "imported", "imported.predictions": [str(path) for path in paths]}
-    run_settings["seeds"] = seeds if isinstance(seeds, list) else [seeds]
+    run_settings["seeds"] = seed if isinstance(seed, list) else [seed]
     system = _system_settings(settings.get("system"))
     try:
         return load_job({"imported.title": name, **run_settings, **system})
@@ -97,7 +97,7 @@ def _label_settings(labels: Any, suite: Suite) -> dict[str, Any]:
     """The settings in the section `imported` that the setting `labels` stands for."""
     if labels is None:
         return {}
-    content, path = _content_and_path("labels", labels, lambda path: read_labels(path, suite))
+    content, path = _content_and_path("labels", labels, lambda file: read_labels(file, suite))
     return {"labels": content, "labels_sha256": sha256(path)} if path else {"labels": check_labels(content, suite)}
 
 
@@ -114,8 +114,8 @@ def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], 
     """The ids of the tasks that each seed has predictions for on the scored rows, and of which the sample, if there is one, has rows. Logs which
     tasks with other predictions are left out, and why. Raises InputError if no task is left."""
     suite, by_seed = job.suite, [source.splits(job.suite) for source in sources]
-    common, predicted = set.intersection(*by_seed), {id for id, _ in set.union(*by_seed)}
-    complete = [task for id, task in suite.tasks.items() if (id, task.scored_split) in common]
+    of_all_seeds, ids_of_any_seed = set.intersection(*by_seed), {id for id, _ in set.union(*by_seed)}
+    complete = [task for id, task in suite.tasks.items() if (id, task.scored_split) in of_all_seeds]
     tasks: list[str] = []
     left_out: dict[str, list[str]] = {}  # by the reason
     for id, task in suite.tasks.items():
@@ -128,11 +128,11 @@ def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], 
             reason = "the sample has no rows of this task"
         if reason is None:
             tasks.append(id)
-        elif id in predicted:
+        elif id in ids_of_any_seed:
             left_out.setdefault(reason, []).append(id)
     for reason, ids in left_out.items():
         logger.info("left out: %s, since %s", ", ".join(ids), reason)
     if not tasks:
-        check_present(suite, complete, job.data_dir)
+        check_present(suite, complete, job.data_dir)  # its error says more, where only data is missing
         raise sources[0].error(f"no task of suite {suite.name} has predictions for its scored rows")
     return tasks

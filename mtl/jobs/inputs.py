@@ -38,8 +38,7 @@ BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
 
 
 def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
-    """Read the data, train the word vectors if they do not exist, and build the method, from caches if they exist. Raises InputError for bad data,
-    for vectors (of `MethodKind.find_inputs`) that cannot be trained, and for files that the method cannot read."""
+    """Read the data, train word vectors that do not exist, and build the method. Raises InputError for bad data, vectors and files of the method."""
     config, suite, data_dir = job.config, job.suite, job.data_dir
     prepare_machine(config)
     dataset = load_dataset(suite, job.run_tasks, data_dir, config.held_out, config.imported.rows, config.choosing_share)
@@ -65,7 +64,7 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 
 def check_begun(job: Job) -> Summary | None:
     """Check the run's folder, which must be locked, against the job. Return the summary if the run, or one with further seeds, is finished. Raises
-    InputError for another configuration or other inputs, for weights to be kept that were not, and for another data folder that does not exist."""
+    InputError for another configuration or other inputs, for models to be kept that were not, and for another data folder that does not exist."""
     folder, tasks = job.folder, job.run_tasks
     job.check_folder()
     if not folder.summary.exists():
@@ -104,10 +103,11 @@ def _check_sources(job: Job) -> None:
     stamps = source_stamps(config, vectors)
     moved = differences(folder.config, config, SOURCES)
     before = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
-    if stamps == before or not (stamps or moved):
+    if stamps == before or not (stamps or moved):  # unchanged, or the named files are gone
         return
     changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != before.get(file)]
-    why = listed(moved or changed or [f"{file}: gone" for file in before if file not in stamps], MOST_NAMED, "; ")
+    gone = [f"{file}: gone" for file in before if file not in stamps]
+    why = listed(moved or changed or gone, MOST_NAMED, "; ")
     try:
         vectors = kind.find_inputs(config, job.suite)
     except InputError as error:

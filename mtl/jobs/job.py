@@ -98,12 +98,12 @@ class Job:
         method = METHODS[self.config.method]
         if not method.reads_key("preset"):
             return {}
-        in_title, no_model = {*method.title(self.config).split(", ")}, (*CHOICES, *INDIFFERENT, *NO_MODEL)
+        title_parts = method.title(self.config).split(", ")
         changed = {}
         for key, value in flatten_config(self.config).items():
             is_set = self.origins.get(key) == COMMAND_LINE and value != self.file_settings.get(key)
-            is_in_title = key.rpartition(".")[2] in in_title or (isinstance(value, str) and value in in_title)
-            if is_set and not is_in_title and not matches(key, no_model):
+            is_in_title = key.rpartition(".")[2] in title_parts or (isinstance(value, str) and value in title_parts)
+            if is_set and not is_in_title and not matches(key, (*CHOICES, *INDIFFERENT, *NO_MODEL)):
                 changed[key] = value
         return changed
 
@@ -153,7 +153,7 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
     """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine. Without a GPU, the
     preset is WITHOUT_GPU unless one of SIZES is set, by a file too; a method that gives the same result with every seed has one seed. A run that has
-    begun continues as it began; `placed` gives a job its folder. Raises InputError as `load_job`."""
+    begun continues as it began; its folder is that of the job that `placed` makes of it. Raises InputError as `load_job`."""
     job = load_job(settings)
     config, kind, saved = job.config, METHODS[job.config.method], placed(job).folder.config
     begun = read_yaml(saved) if saved.exists() else {}
@@ -174,9 +174,10 @@ def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda 
 
 def _chosen_preset(config: Config, saved: Path, begun: Mapping[str, Any]) -> dict[str, Any]:
     """The setting `preset` of a run that leaves its size open: as it has begun (`saved`), or else on a CPU WITHOUT_GPU; empty: the default."""
-    has_same_model = bool(begun) and all(line.startswith("seeds:") for line in differences(saved, config))
-    if has_same_model or begun.get("preset") == WITHOUT_GPU:
-        return {"preset": WITHOUT_GPU if begun.get("preset") == WITHOUT_GPU else PAPER}
+    if begun.get("preset") == WITHOUT_GPU:
+        return {"preset": WITHOUT_GPU}
+    if begun and all(line.startswith("seeds:") for line in differences(saved, config)):  # begun with the default
+        return {"preset": PAPER}
     if config.engine != "processes" or device_of(config.trainer.accelerator).type != "cpu":
         return {}
     paper = f"preset={PAPER} is the paper's model, with {config.encoder.hidden_size:,} units"

@@ -3,7 +3,6 @@
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
@@ -34,18 +33,20 @@ class PredictedFiles:
 
     def splits(self, suite: Suite) -> set[tuple[str, str]]:
         """The tasks and splits that there are predictions for. Raises InputError for files of others, and if there are none."""
-        splits = predicted_splits(self.path, read_files(self.path, lambda name: False)[1], suite, is_allowed=is_entry)
+        _, names = read_files(self.path, lambda name: False)  # reads none
+        splits = predicted_splits(self.path, names, suite, is_allowed=is_entry)
         if not splits:
             raise self.error(f"has no predictions of suite {suite.name}")
         return splits
 
     def sources(self, suite: Suite, rows: Rows) -> Sources:
         """The predictions for these rows, by task id and split."""
-        names = {name for name, (id, _) in prediction_names(suite).items() if id in rows}
-        return read_sources(self.path, read_files(self.path, names.__contains__)[0], suite, rows)
+        wanted = {name for name, (id, _) in prediction_names(suite).items() if id in rows}
+        contents, _ = read_files(self.path, lambda name: name in wanted)
+        return read_sources(self.path, contents, suite, rows)
 
     def error(self, problem: str) -> InputError:
         return InputError(problem, path=self.path)
 
 
-SeedPredictions: TypeAlias = PredictedFiles | PredictedValues
+SeedPredictions = PredictedFiles | PredictedValues

@@ -37,32 +37,32 @@ class Layers:
 
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
-    """The layers below these settings of the command line (by dotted keys), which choose files: baseline.yaml, NAME.yaml of embeddings and its
-    section `config`, NAME.yaml of method and variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and preset.
-    Raises InputError."""
+    """The layers below these settings (by dotted keys), of which later ones win: baseline.yaml, NAME.yaml of embeddings and its section `config`, of
+    method and of variant, the suite file's `config` and its section for the method, NAME.yaml of architecture and of preset. Raises InputError."""
     named = {key: str(settings[key]) for key in FILES if key in settings}
-    method = _read_method(named.get("method", FILES["method"]))
-    chosen = {**FILES, "variant": str(method.pop("variant", FILES["variant"])), **named}
-    method_id = method["method"]
-    _check_settings_are_read(settings, method_id)
+    method_settings = _read_method(named.get("method", FILES["method"]))
+    method = method_settings["method"]
+    default_variant = str(method_settings.pop("variant", FILES["variant"]))
+    chosen = {**FILES, "variant": default_variant, **named}
+    _check_settings_are_read(settings, method)
     embeddings = read_embeddings(chosen["embeddings"])
-    training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
+    embeddings_config = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
     _, variant = _read_named("variant", chosen["variant"])
     baseline = read_yaml(shipped("configs") / "baseline.yaml")
     if "variant" in named:
-        _check_variant_is_read(variant, baseline, method_id)
+        _check_variant_is_read(variant, baseline, method)
     suite_name = chosen_suite(settings, baseline)
     suite = load_checked_suite(suite_name)
     # The settings of a generated suite for a method are for the model that the run trains by itself.
-    trains = not suite.generated or settings.get(f"{method_id}.path") is None
-    read_sections = {"config", f"config.{METHODS_KEY}.{method_id}"} if trains else {"config"}
+    trains_itself = not suite.generated or settings.get(f"{method}.path") is None
+    read_sections = {"config", f"config.{METHODS_KEY}.{method}"} if trains_itself else {"config"}
     sections = {key: section for key, section in suite_settings(suite).items() if key in read_sections}
     embeddings_layer = f"embeddings={chosen['embeddings']}"
     layers = {
         DEFAULTS: baseline,
         embeddings_layer: {"embeddings": embeddings},
-        f"{embeddings_layer}: config": training,
-        f"method={chosen['method']}": method,
+        f"{embeddings_layer}: config": embeddings_config,
+        f"method={chosen['method']}": method_settings,
         f"variant={chosen['variant']}": variant,
         **{f"suite {suite.name}: {key}": section for key, section in sections.items()},
         **{f"{kind}={chosen[kind]}": _read_settings(kind, chosen[kind], embeddings["name"]) for kind in SETTINGS_KINDS},
@@ -179,15 +179,15 @@ def load_checked_suite(name: str) -> Suite:
 
 
 def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
-    """The settings in a suite file by section: `config`, and `config.methods.NAME` for a method. Raises InputError for unknown
-    methods, and for keys that they do not read."""
-    by_method, origin = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
+    """The settings in a suite file by section: `config`, and `config.methods.NAME` for a method. Raises InputError for what is no
+    section, for unknown methods, and for keys that they do not read."""
+    by_method, place = suite.config.get(METHODS_KEY, {}), f"suite {suite.name}: config.{METHODS_KEY}"
     if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
-        raise InputError(f"{origin}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
+        raise InputError(f"{place}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
     for method, settings in by_method.items():
         if method not in METHODS:
-            raise InputError(f"{origin}.{method}: unknown method; {advice(method, METHODS, 'methods')}")
+            raise InputError(f"{place}.{method}: unknown method; {advice(method, METHODS, 'methods')}")
         if unread := [key for key in flatten(settings) if not METHODS[method].reads_key(key)]:
-            raise InputError(f"{origin}.{method}: {unread[0]}: the method does not read it")
+            raise InputError(f"{place}.{method}: {unread[0]}: the method does not read it")
     common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
     return {"config": common, **{f"config.{METHODS_KEY}.{name}": section for name, section in by_method.items()}}

@@ -30,8 +30,8 @@ def run_together(
     finished: Callable[[Job], None] = lambda run: None,
     expected: Seconds | None = None,
 ) -> None:
-    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine that they have in common, as
-    `seeds_in_parallel`. What several runs need (data, caches, vectors) is made once, and what several seeds would train exactly alike is trained
+    """Make these runs: first prepare all of them, then train their seeds, `seeds_in_parallel` at a time, on the engine that they have in
+    common. What several runs need (data, caches, vectors) is made once, and what several seeds would train exactly alike is trained
     once. The summaries record `command`, the command line; `finished` is called after each run whose summary is written. Seeds `expected` to take the
     most seconds begin first; None: in order. Raises UserError as `run_baseline`; if a unit fails, when all other runs have ended."""
     with ExitStack() as locks:

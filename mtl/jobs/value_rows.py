@@ -19,12 +19,13 @@ IS_COUNT = "is_count"  # whether the index is the one that pandas makes by itsel
 
 def value_rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
     """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
-    one for each label. Rows without ids have their labels of its index, unless it is the one that pandas makes by itself for the rows of a split."""
-    columns, index = _columns(values, target_kind(task), key), getattr(values, "index", None)
+    one for each label. Rows without ids get their labels in the index, but not those that pandas made by itself, unless a column names splits."""
+    columns = _columns(values, target_kind(task), key)
+    index: Any = getattr(values, "index", None)  # of a list, a method
     if ID in columns:
         columns[ID] = [_plain_id(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if ID in columns or index is None or not hasattr(index, "tolist"):
+    if ID in columns or not hasattr(index, "tolist"):
         return rows
     labels = index.tolist()
     is_count = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]
@@ -38,8 +39,8 @@ def _columns(values: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]
     if hasattr(values, "columns"):
         return _table_columns(values, kind, key)
     if isinstance(values, Mapping):
-        has_items = any(isinstance(value, Sized) and not isinstance(value, str) for value in values.values())
-        if kind.has_type([]) or not has_items:
+        has_lists = any(isinstance(value, Sized) and not isinstance(value, str) for value in values.values())
+        if kind.has_type([]) or not has_lists:
             return {ID: values.keys(), PREDICTION: values.values()}
     elif isinstance(values, Iterable) and isinstance(values, Sized) and not isinstance(values, NO_LISTS):
         return {PREDICTION: values}
@@ -53,8 +54,9 @@ def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable
     names = [name for name in table.columns if name not in columns]
     if PREDICTION in names:
         columns |= {name: table[name] for name in names if names.count(name) == 1}
-    if PREDICTION in names or len(names) == 1:
-        columns[PREDICTION] = table[PREDICTION if PREDICTION in names else names[0]]
+        columns[PREDICTION] = table[PREDICTION]
+    elif len(names) == 1:
+        columns[PREDICTION] = table[names[0]]
     elif kind.has_parts and {*names} == {*kind.labels}:
         cells = zip(*(table[name] for name in names), strict=True)
         columns[PREDICTION] = [kind.gather(dict(zip(names, row, strict=True))) for row in cells]
@@ -65,30 +67,30 @@ def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable
 
 def _plain_id(value: Any, key: str) -> Any:
     """An id as a value of Python's own. Raises InputError for one that is no value of a JSON file."""
-    plain = _python_value(value)
-    if not _are_json_values([plain]):
+    own_value = _python_value(value)
+    if not _are_json_values([own_value]):
         raise InputError(f"{ID} {_shown(value)} must be a text, a number or a truth value", key=key)
-    return plain
+    return own_value
 
 
 def plain_prediction(value: Any, task: Task, key: str) -> Any:
     """A prediction as a value of Python's own, or a list of these. Raises InputError for one that is no value of a JSON file."""
-    kind, plain = target_kind(task), _python_value(value)
-    if isinstance(plain, set | frozenset) and not kind.by_unit:  # labels of units have an order
-        plain = sorted(plain)
-    takes_lists = kind.has_type([])
-    if not _are_json_values(plain if takes_lists and isinstance(plain, list) else [plain]):
+    kind, own_value = target_kind(task), _python_value(value)
+    if isinstance(own_value, set | frozenset) and not kind.by_unit:  # labels of units have an order
+        own_value = sorted(own_value)
+    takes_lists, is_list = kind.has_type([]), isinstance(own_value, list)
+    if not _are_json_values(own_value if takes_lists and is_list else [own_value]):
         lists = ", or a list of these" if takes_lists else ""
-        seeds = f"; for several seeds give [{{{task.id!r}: …}}, {{{task.id!r}: …}}]" if isinstance(plain, list) else ""
+        seeds = f"; for several seeds give [{{{task.id!r}: …}}, {{{task.id!r}: …}}]" if is_list else ""
         problem = f"{PREDICTION} {_shown(value)} must be a text, a number or a truth value"
         raise InputError(f"{problem}{lists}{seeds}", key=key)
-    return kind.from_python(plain)
+    return kind.from_python(own_value)
 
 
 def _python_value(value: Any) -> Any:
     """A value of another library, or a tuple, as a value of Python's own."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
-    return list(plain) if isinstance(plain, tuple) else plain
+    own_value = value.tolist() if hasattr(value, "tolist") else value
+    return list(own_value) if isinstance(own_value, tuple) else own_value
 
 
 def _are_json_values(values: Sequence[Any]) -> bool:

@@ -22,9 +22,8 @@ CHUNK = 2048  # texts that are passed to ELMo together
 
 
 class LayerCache:
-    """A folder of shards of one ELMo and one dtype. A shard is two files: the rows of its texts, and an index of the texts. The names of both files
-    are a hash of the texts. A text's key in the index is the first 128 bits of the SHA-256 of its tokens. The index is moved into place last, so a
-    shard that has an index is complete. One process at a time fills a cache; the rest wait for it."""
+    """A folder of shards of one ELMo and one dtype. A shard is two files: the rows of its texts, and an index of them by a hash of their tokens. The
+    index is moved into place last, so a shard that has one is complete. One process at a time fills a cache; the rest wait for it."""
 
     def __init__(self, folder: Path, elmo: ELMo, dtype: np.dtype) -> None:
         self.folder, self.elmo, self.dtype = folder, elmo, dtype
@@ -32,13 +31,14 @@ class LayerCache:
     def sequences(self, texts: Sequence[Sequence[str]]) -> ArraySequences:
         """The rows of these texts; computes the missing ones first. Raises InputError if the disk has too little space for them."""
         keys = [hashlib.sha256("\n".join(text).encode("utf-8", "surrogatepass")).hexdigest()[:32] for text in texts]
-        if set(keys) - set(self._locations()):
+        if set(keys) - self._locations().keys():
             self._fill(dict(zip(keys, texts, strict=True)))
-        locations = self._locations()
-        shards = sorted({locations[key][0] for key in keys})
+        by_key = self._locations()
+        locations = [by_key[key] for key in keys]
+        shards = sorted({shard for shard, _ in locations})
         rows = ShardRows([self._rows(shard) for shard in shards])
-        first = dict(zip(shards, rows.bounds[:-1].tolist(), strict=True))
-        starts = np.array([first[locations[key][0]] + locations[key][1] for key in keys], dtype=np.int64)
+        first_rows = dict(zip(shards, rows.bounds[:-1].tolist(), strict=True))
+        starts = np.array([first_rows[shard] + row for shard, row in locations], dtype=np.int64)
         return ArraySequences(rows, starts, np.array([len(text) for text in texts], dtype=np.int64))
 
     def _locations(self) -> dict[str, tuple[str, int]]:
@@ -69,21 +69,21 @@ class LayerCache:
         with lock(self.folder / ".lock", f"{self.folder}: another process is filling this cache"):
             for partial in self.folder.glob(".*.partial"):  # temporary files of killed processes
                 partial.unlink()
-            present = set(self._locations())
-            missing = [key for key in texts if key not in present]
+            # Texts of similar length are computed together.
+            missing = sorted(texts.keys() - self._locations().keys(), key=lambda key: (len(texts[key]), key))
             if not missing:  # another process computed them
                 return
             tokens = sum(len(texts[key]) for key in missing)
-            size = tokens * self.elmo.width * self.dtype.itemsize
+            row_size = self.elmo.width * self.dtype.itemsize
+            size = tokens * row_size
             message = "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s"
             logger.info(message, len(missing), tokens, format_bytes(size), self.folder)
             check_space(self.folder, size, "set embeddings.cache=false to compute them in every step")
-            missing.sort(key=lambda key: (len(texts[key]), key))  # texts of similar length are computed together
             with Progress("computing ELMo's layers", tokens, "tokens") as bar:
-                tokens_per_shard = max(1, SHARD // (self.elmo.width * self.dtype.itemsize))
-                shards = np.cumsum([len(texts[key]) for key in missing]) // tokens_per_shard
-                for part in np.split(missing, np.flatnonzero(np.diff(shards)) + 1):
-                    self._write(part.tolist(), [texts[key] for key in part], bar)
+                tokens_per_shard = max(1, SHARD // row_size)
+                shard_numbers = np.cumsum([len(texts[key]) for key in missing]) // tokens_per_shard  # of each text
+                for keys in np.split(missing, np.flatnonzero(np.diff(shard_numbers)) + 1):
+                    self._write(keys.tolist(), [texts[key] for key in keys], bar)
 
     def _write(self, keys: list[str], texts: list[Sequence[str]], bar: Progress) -> None:
         """Compute the rows of these texts, and write them as a shard."""
@@ -114,8 +114,8 @@ class ShardRows:
     def __getitem__(self, indices: np.ndarray) -> np.ndarray:
         """Row indices (…,) -> rows (…, width)."""
         gathered = np.empty((*indices.shape, self.shards[0].shape[1]), dtype=self.shards[0].dtype)
-        shards = np.searchsorted(self.bounds, indices, side="right") - 1
-        for shard in np.unique(shards):
-            in_shard = shards == shard
-            gathered[in_shard] = self.shards[shard][indices[in_shard] - self.bounds[shard]]
+        shard_numbers = np.searchsorted(self.bounds, indices, side="right") - 1  # of each row
+        for number in np.unique(shard_numbers):
+            in_shard = shard_numbers == number
+            gathered[in_shard] = self.shards[number][indices[in_shard] - self.bounds[number]]
         return gathered

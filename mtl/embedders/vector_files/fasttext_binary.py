@@ -62,8 +62,8 @@ class IndexedModel:
             done = 0
             with Progress(f"searching {path.name}", header.words, "words") as bar:
                 while block := list(islice(words, max(1, block_bytes // (4 * header.dim)))):
-                    rows = np.arange(done, done + len(block))
-                    yield block, _vectors(file, header, start, block, rows, no_bar)[0]
+                    vectors, _, _ = _vectors(file, header, start, block, np.arange(done, done + len(block)), no_bar)
+                    yield block, vectors
                     done += len(block)
                     bar.reach(done)
 
@@ -86,12 +86,13 @@ def _pairs(words: Sequence[bytes], rows: np.ndarray, header: Header) -> tuple[np
     in_file = np.flatnonzero(rows >= 0)
     keys = [rows[in_file] * len(words) + in_file]
     counts = (rows >= 0).astype(np.int64)
-    for start in range(0, len(words) if header.buckets else 0, _HASHED_WORDS):
+    hashed_words = len(words) if header.buckets else 0  # without buckets, the model has no n-grams
+    for start in range(0, hashed_words, _HASHED_WORDS):
         batch = words[start : start + _HASHED_WORDS]
         hashes, owners = ngram_hashes(batch, header.minn, header.maxn)
         if _END_OF_SENTENCE in batch:
-            has_ngrams = owners != batch.index(_END_OF_SENTENCE)
-            hashes, owners = hashes[has_ngrams], owners[has_ngrams]
+            is_of_word = owners != batch.index(_END_OF_SENTENCE)
+            hashes, owners = hashes[is_of_word], owners[is_of_word]
         counts[start : start + len(batch)] += np.bincount(owners, minlength=len(batch))
         keys.append((header.words + hashes.astype(np.int64) % header.buckets) * len(words) + owners + start)
     merged = np.concatenate(keys)
@@ -106,22 +107,22 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
     words, dim = sums.shape
     row_bytes = dim * 4
     buffer = np.empty((max(1, _BLOCK // row_bytes), dim), dtype="<f4")
-    done = 0
-    while done < len(keys):
-        first = int(keys[done]) // words
-        end = min(done + _BLOCK_PAIRS, int(np.searchsorted(keys, (first + len(buffer)) * words)))
-        rows, owners = np.divmod(keys[done:end], words)
+    added = 0
+    while added < len(keys):
+        first_row = int(keys[added]) // words
+        end = min(added + _BLOCK_PAIRS, int(np.searchsorted(keys, (first_row + len(buffer)) * words)))
+        rows, owners = np.divmod(keys[added:end], words)
         gaps = np.flatnonzero(np.diff(rows) * row_bytes > _GAP)
         if len(gaps):
             rows, owners = rows[: gaps[0] + 1], owners[: gaps[0] + 1]
-        block = buffer[: int(rows[-1]) + 1 - first]
-        file.seek(start + first * row_bytes)
+        block = buffer[: int(rows[-1]) + 1 - first_row]
+        file.seek(start + first_row * row_bytes)
         if file.readinto(block.data.cast("B")) < block.nbytes:
             raise OSError(f"{file.name} was truncated while it was read")
         present, slots = np.unique(owners, return_inverse=True)
         ones = np.ones(len(rows), dtype=np.float32)
-        sums[present] += csr_array((ones, (slots, rows - first)), shape=(len(present), len(block))) @ block
-        done += len(rows)
+        sums[present] += csr_array((ones, (slots, rows - first_row)), shape=(len(present), len(block))) @ block
+        added += len(rows)
         bar.reach(file.tell())
 
 

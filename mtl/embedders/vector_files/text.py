@@ -28,15 +28,10 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     positions = {word: position for position, word in enumerate(words)}
     first_parts = {word.partition(b" ")[0] for word in words}
     with _open(path, "reading") as (start, lines):
-
-        def wanted() -> Iterator[tuple[int, list[float]]]:
-            for number, line in lines:
-                if line.partition(b" ")[0] in first_parts:
-                    word, numbers = _split_row(path, number, line, start.dim)
-                    if word in positions:
-                        yield positions[word], numbers
-
-        return first_vectors(len(words), start.dim, wanted())
+        possible = ((number, line) for number, line in lines if line.partition(b" ")[0] in first_parts)
+        rows = (_split_row(path, number, line, start.dim) for number, line in possible)
+        wanted = ((positions[word], numbers) for word, numbers in rows if word in positions)
+        return first_vectors(len(words), start.dim, wanted)
 
 
 class IndexedText:
@@ -57,26 +52,24 @@ class IndexedText:
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         with self.path.open("rb") as packed:
-            return first_vectors(len(words), self._start.dim, self._wanted(self._unpacked or packed, words))
+            try:
+                return first_vectors(len(words), self._start.dim, self._wanted(self._unpacked or packed, words))
+            except InputError:
+                return read_text(self.path, words)  # raises it with the number of the line
 
     @staticmethod
     def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
         with _open(path, "searching") as (start, lines):
-            size = max(1, block_bytes // (4 * start.dim))
-            words = [b""]
-            while words:
-                words, vectors = [], np.empty((size, start.dim), dtype=np.float32)
-                for number, line in islice(lines, size):
-                    word, vectors[len(words)] = _split_row(path, number, line, start.dim)
-                    words.append(word)
-                if words:
-                    yield words, vectors[: len(words)]
+            rows = (_split_row(path, number, line, start.dim) for number, line in lines)
+            as_arrays = ((word, np.array(numbers, dtype=np.float32)) for word, numbers in rows)
+            while block := list(islice(as_arrays, max(1, block_bytes // (4 * start.dim)))):
+                yield [word for word, _ in block], np.array([vector for _, vector in block])
 
     def _wanted(self, file: IO[bytes], words: Sequence[bytes]) -> Iterator[tuple[int, list[float]]]:
-        for offset, row, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
+        for offset, _, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
             file.seek(offset)
             line = file.readline().replace(b"\t", b" ") if self._start.has_tabs else file.readline()
-            word, numbers = _split_row(self.path, self._start.number + row, line, self._start.dim)
+            word, numbers = _split_row(self.path, None, line, self._start.dim)
             if word == words[position]:
                 yield position, numbers
 
@@ -101,7 +94,6 @@ class _Start(NamedTuple):
     expected: int  # how many vectors it announces, or 0
     dim: int
     line: bytes  # its first row
-    number: int  # of the first row's line, from 1
     offset: int  # of the first row in the file, in bytes, if it is not packed
     packed: bool
     has_tabs: bool  # between the cells
@@ -109,60 +101,62 @@ class _Start(NamedTuple):
 
 @contextmanager
 def _open(path: Path, activity: str) -> Iterator[tuple[_Start, Iterator[tuple[int, bytes]]]]:
-    """How the file begins, and its lines from the first row on with their numbers; a progress bar with the activity follows them. Raises InputError
-    at the end for a file that announces more vectors than it has. One is not missed if the last line is whole: some programs count the first line."""
+    """How the file begins, and the lines of `_numbered`; a progress bar with the activity follows them."""
     with open_lines(path, LINE_LIMIT) as lines, Progress(f"{activity} {path.name}", path.stat().st_size, "B") as bar:
         start = _read_start(path, lines)
+        yield start, _numbered(path, start, lines, bar)
 
-        def numbered() -> Iterator[tuple[int, bytes]]:
-            rows, line = 0, b""
-            for number, line in enumerate(chain([start.line], lines), start=start.number):
-                line = line.replace(b"\t", b" ") if start.has_tabs else line
-                if not line.isspace():
-                    rows += 1
-                    # A space and a digit for each number; shorter lines could cost more memory than the file.
-                    if len(line) < 2 * start.dim:
-                        _split_row(path, number, line, start.dim)
-                yield number, line
-                if number % _LINES_PER_UPDATE == 0:
-                    bar.reach(lines.done)
-            if rows < start.expected - line.endswith(b"\n"):
-                message = f"line 1 announces {start.expected} vectors, but only {rows} follow; download it again"
-                raise InputError(message, path=path)
 
-        yield start, numbered()
+def _numbered(path: Path, start: _Start, lines: OpenLines, bar: Progress) -> Iterator[tuple[int, bytes]]:
+    """The lines from the first row on, with their numbers. Raises InputError at the end for a file that announces more vectors than it has."""
+    rows = 0
+    for raw_line in chain([start.line], lines):
+        line = raw_line.replace(b"\t", b" ") if start.has_tabs else raw_line
+        if not line.isspace():
+            rows += 1
+            # A space and a digit for each number; shorter lines could cost more memory than the file.
+            if len(line) < 2 * start.dim:
+                _split_row(path, lines.number, line, start.dim)
+        yield lines.number, line
+        if lines.number % _LINES_PER_UPDATE == 0:
+            bar.reach(lines.done)
+    may_lack = 1 if line.endswith(b"\n") else 0  # one, if the last line is whole: some programs count the first line
+    if rows + may_lack < start.expected:
+        message = f"line 1 announces {start.expected} vectors, but only {rows} follow; download it again"
+        raise InputError(message, path=path)
 
 
 def _read_start(path: Path, lines: OpenLines) -> _Start:
     """Read an optional first line `count dimension`, and the first row."""
-    line = lines.readline().removeprefix(BOM_UTF8)
-    cells = line.split()
+    head = lines.readline().removeprefix(BOM_UTF8)
+    cells = head.split()
     has_header = len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit()
     # int() refuses more than 4,300 digits, and a number of 18 is too large in any case.
     expected, dim = (int(cells[0][:18]), int(cells[1][:18])) if has_header else (0, len(cells) - 1)
-    row = lines.readline() if has_header else line
-    if lines.packing and b"\0" in line + row:
+    row = lines.readline() if has_header else head
+    if lines.packing and b"\0" in head + row:
         raise InputError("a packed binary file; unpack it first (gunzip, unzip) and give the .bin", path=path)
     if dim < 1 or not (has_header or any(map(_is_number, cells[1:]))):
         raise InputError("neither 'count dimension' nor a word and its vector; give a .vec file", path=path, line=1)
     if not row:
         raise InputError("no vectors after the first line; download or copy it again", path=path)
-    number, has_tabs = 1 + has_header, row.count(b"\t") >= dim
+    has_tabs = row.count(b"\t") >= dim
     line = row.replace(b"\t", b" ") if has_tabs else row
     # Always parse the first row: it shows whether the dimension is right before memory is allocated.
     try:
-        _split_row(path, number, line, dim)
+        _split_row(path, lines.number, line, dim)
     except InputError:
-        if has_header and dim != (there := line.rstrip().count(b" ")):
-            problem = f"announces vectors of {dim} numbers, but line 2 has {there}: correct it, or give another file"
+        in_row = line.rstrip().count(b" ")
+        if has_header and dim != in_row:
+            problem = f"announces vectors of {dim} numbers, but line 2 has {in_row}: correct it, or give another file"
             raise InputError(problem, path=path, line=1) from None
         raise
     if dim > LARGEST_DIM:
         raise InputError(f"has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read", path=path)
-    return _Start(expected, dim, line, number, lines.offset - len(line), bool(lines.packing), has_tabs)
+    return _Start(expected, dim, line, lines.offset - len(line), bool(lines.packing), has_tabs)
 
 
-def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, list[float]]:
+def _split_row(path: Path, number: int | None, line: bytes, dim: int) -> tuple[bytes, list[float]]:
     """The word and the numbers of a row. The word is everything before the last `dim` cells, so it may contain spaces."""
     cells = line.rstrip().rsplit(b" ", dim)
     word = cells[0].rstrip(b" ")

@@ -131,9 +131,9 @@ class VectorFile:
             raise InputError(message, path=self.path) from error
 
     def _check_finite(self, words: Sequence[bytes], vectors: np.ndarray) -> None:
-        # A row's sum is finite if all its numbers are; it takes less memory than a mask.
+        # A row's sum in float64 is finite if all its numbers are; it takes less memory than a mask.
         with np.errstate(all="ignore"):
-            not_finite = np.flatnonzero(~np.isfinite(vectors.sum(axis=1)))
+            not_finite = np.flatnonzero(~np.isfinite(vectors.sum(axis=1, dtype=np.float64)))
         if len(not_finite):
             word = words[not_finite[0]].decode("utf-8", "backslashreplace")
             message = f"the vector of '{word}' contains NaN or infinite numbers (not finite); give another file"

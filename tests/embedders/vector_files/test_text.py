@@ -92,6 +92,13 @@ def test_zips_that_cannot_be_read(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["v.zip"]
 
 
+def test_a_bad_line_after_empty_ones(tmp_path: Path) -> None:
+    for packing in ("plain", "gzip"):
+        (tmp_path / "v").write_bytes(PACKED[packing](b"a 1.0 2.0\n\n\nkot x 2.0\n"))
+        for read in (VectorFile(tmp_path / "v").read_once, VectorFile(tmp_path / "v").read):
+            refused(read, ["kot"], file="v", line=4)
+
+
 def test_no_space_to_unpack_a_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "v.vec.gz").write_bytes(PACKED["gzip"](glove()))
     monkeypatch.setattr("tempfile.TemporaryFile", lambda: Path("/dev/full").open("wb", 0))  # noqa: SIM115

@@ -189,8 +189,16 @@ def test_text(tmp_path: Path, end: str) -> None:
     assert_table(VectorFile(path).read_once(WANTED), WANTED)
 
 
-@pytest.mark.parametrize(("content", "vector"), [("2 1\nkot 1\nkot 2\n", [1]), ("1 2\nkot  1 2\n", [1, 2])])
-def test_the_first_of_equal_rows_and_two_spaces_after_a_word(tmp_path: Path, content: str, vector: list[float]) -> None:
+@pytest.mark.parametrize(
+    ("content", "vector"),
+    [
+        *(("2 1\nkot 1\nkot 2\n", [1]), ("1 2\nkot  1 2\n", [1, 2])),
+        (f"kot {2.0**127} {2.0**127}\n", [2.0**127] * 2),  # whose sum is infinite in float32
+    ],
+)
+def test_the_first_of_equal_rows_two_spaces_after_a_word_and_large_numbers(
+    tmp_path: Path, content: str, vector: list[float]
+) -> None:
     (tmp_path / "vectors.vec").write_text(content)
     assert VectorFile(tmp_path / "vectors.vec").read_once(["kot"]).vectors.tolist() == [vector]
 
