@@ -79,10 +79,10 @@ def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
     suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
     refused(lambda: fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target"), file="target")
     source.sha256 = None
-    archive = tmp_path / "damaged/betyg.zip"
+    archive = tmp_path / "damaged/scores.zip"
     archive.parent.mkdir()
     archive.write_bytes(b"text")
-    refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), archive.parent), file="betyg.zip")
+    refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), archive.parent), file="scores.zip")
     assert not archive.exists()  # the next call downloads it
 
 
