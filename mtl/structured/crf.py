@@ -21,9 +21,8 @@ def is_unit(sizes: Tensor, steps: int, device: torch.device) -> Tensor:
 
 
 def sequence_loss(outputs: Tensor, codes: Tensor, sizes: Tensor, transitions: Tensor) -> Tensor:
-    """The sum over rows of minus the logarithm of the probability of their labels, ().
-    `outputs` are (units, labels) and `transitions` (labels + 2, labels), `sizes` as in `by_row`. `codes` are the indices of the right labels, int64
-    (rows, steps or more); those of further steps are not read."""
+    """The sum over rows of minus the logarithm of the probability of their labels, (). `outputs` are (units, labels), `transitions` (labels + 2,
+    labels), `sizes` as in `by_row`. `codes` are the indices of the right labels, int64 (rows, steps or more); those of further steps are not read."""
     scores, transitions = by_row(outputs.float(), sizes), transitions.float()
     _, steps, labels = scores.shape
     if not steps:

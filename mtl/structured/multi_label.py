@@ -46,8 +46,7 @@ def indicators(task: Task, targets: Sequence[Target | None] | np.ndarray) -> "cs
 class LabelSetHead(HeadTargets):
     """One output for each label, which a row has if its output is above 0. Codes are 0 and 1, (rows, labels)."""
 
-    # float32 (labels,): what a row with a label counts, where one without it counts 1.
-    weights: np.ndarray | None = None
+    weights: np.ndarray | None = None  # float32 (labels,): what a row with a label counts, where others count 1
 
     def outputs(self, answers: Sequence[str]) -> int:
         return len(self.labels)
