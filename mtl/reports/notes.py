@@ -113,8 +113,7 @@ def _correction_text(rows: Sequence[Row], tests: PairTests) -> str:
         tested = f"{tests.made:,} tests of this suite ({pairs}, every task and the average)"
         text = f" With Holm's correction for the {tested},"
     text += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
-    varies = any(sample.varies for row in rows for sample in row.samples.values())
-    return text + SEEDS_NOTE * varies
+    return text + SEEDS_NOTE * any(sample.varies for row in rows for sample in row.samples.values())
 
 
 def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:

@@ -85,7 +85,7 @@ def _difference_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[s
     for row in suite.published:
         is_same_model = (row.method, row.embeddings, row.variant) == model
         are_floors = row.family == summary["family"] == "floor"
-        compared = {id for id in comparable if row in _published_scores(suite.published, id, scores[id]["split"])}
+        compared = {id for id in comparable if row in _published_rows(suite.published, id, scores[id]["split"])}
         if compared and (row.family == "transformer" or are_floors or is_same_model):
             has_average = _is_comparable(summary, suite) and compared >= set(suite.averaged)
             average = _difference(summary["average"], row.average if has_average else None, scale)
@@ -95,7 +95,7 @@ def _difference_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[s
     return differences
 
 
-def _published_scores(rows: Sequence[Published], task: str, split: str) -> list[Published]:
+def _published_rows(rows: Sequence[Published], task: str, split: str) -> list[Published]:
     """The published rows whose score on a task is compared with ours on this split: those on the same split; if none is, all."""
     scored = [row for row in rows if task in row.scores]
     return [row for row in scored if row.split == split] or scored

@@ -87,7 +87,8 @@ class SampleCache:
 
     def reduced(self, run: FinishedRun) -> Reduced:
         """What remains of the resamples of a run whose predictions were checked, here or when it was opened."""
-        path, reduced = self._looked_up.pop(run.folder.path, None) or self._look_up(run)
+        looked_up = self._looked_up.pop(run.folder.path, None)
+        path, reduced = looked_up or self._look_up(run)
         if reduced is None:
             reduced = reduce_run(run)
             if path is not None:
