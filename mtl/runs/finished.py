@@ -155,7 +155,7 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
     """What is finished in a folder and below, but not in another run's folder, in order of path; what is not, or damaged, is left out with a warning.
-    A folder has the file `settings` from its beginning, summary.json when finished. Raises InputError for no folder, as `read` for a damaged one."""
+    A folder has the file `settings` from the beginning, summary.json when finished. Raises InputError for no folder; `read` does for damaged ones."""
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
 

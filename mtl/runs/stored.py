@@ -21,7 +21,7 @@ from mtl.tasks.suite import Suite
 
 FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
 MARKS = {"*": "tasks of the average are missing", "†": "other data than published", "¶": "chosen on scored rows"}
-ALIGNED = (*[str.ljust] * 3, *[str.rjust] * 3, str.ljust)  # how the columns of the table are
+ALIGNED = (*[str.ljust] * 3, *[str.rjust] * 3, str.ljust)  # how the columns of `_table` are aligned
 
 
 @dataclass(frozen=True)
