@@ -30,7 +30,7 @@ class StoredRun:
 
     folder: Path
     state: str
-    changed: float  # when the last one of its files changed, in seconds since 1970
+    changed: float  # when the last one of its files changed, in seconds since 1970; 0 if it is unknown
     size: int  # bytes on disk
     suite: str = ""  # its name; empty if it is unknown
     done: int = 0  # the number of finished seeds
@@ -106,9 +106,8 @@ def _changed_and_size(folder: Path) -> tuple[float, int]:
                 if not name.startswith(LOCK):  # whoever looks whether it is held touches it
                     changed = max(changed, status.st_mtime)
                 size += status.st_blocks * 512
-    if not changed:
-        with suppress(PermissionError):
-            changed = folder.stat().st_mtime
+    with suppress(PermissionError):
+        changed = changed or folder.stat().st_mtime
     return changed, size
 
 
@@ -127,9 +126,10 @@ def _table(runs: Sequence[StoredRun]) -> list[str]:
     rows = [["run", "suite", "seeds", "average", "age", "size", ""]]
     for run in runs:
         seeds = MISSING if run.asked is None else f"{run.done} of {run.asked}"
-        average, age = run.average or MISSING, format_age(time.time() - run.changed)
+        suite, average = run.suite or MISSING, run.average or MISSING
+        age = format_age(time.time() - run.changed) if run.changed else MISSING
         remark = "" if run.state == FINISHED else ": ".join(filter(None, [run.state, run.problem]))
-        cells = (str(run.folder), run.suite or MISSING, seeds, average, age, format_bytes(run.size), remark)
+        cells = (str(run.folder), suite, seeds, average, age, format_bytes(run.size), remark)
         rows.append(list(map(one_line, cells)))
     columns = []
     for align, column in zip(ALIGNED, zip(*rows, strict=True), strict=True):
