@@ -11,6 +11,7 @@ from mtl.data.sampled import sample_text
 from mtl.jobs.job import Job
 from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
 from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
+from mtl.runs.folder import PREDICTIONS
 from mtl.submissions.answers import check_labels
 from mtl.submissions.data_rows import DataRows, Rows, Unfit, put_to_rows
 from mtl.submissions.files import SPLITS
@@ -19,11 +20,6 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 UNKNOWN = "not stated"
-
-
-def fingerprint_name(seed: int) -> str:
-    """What a run's inputs call the predictions of a seed."""
-    return f"predictions of seed {seed}"
 
 
 class Imported(Method):
@@ -42,7 +38,7 @@ class Imported(Method):
         for seed, source in zip(self.config.seeds, sources, strict=True):
             self._put_seed(seed, source)
             fingerprint = source.fingerprint
-            self.fingerprints[fingerprint_name(seed)] = fingerprint
+            self.fingerprints[f"{PREDICTIONS} {seed}"] = fingerprint
             origins.append(f"{source.name} ({fingerprint})")
         self.facts = self._facts(origins)
 

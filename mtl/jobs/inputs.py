@@ -17,12 +17,11 @@ from mtl.data.dataset import Dataset
 from mtl.data.hashes import fingerprints
 from mtl.data.loading import load_dataset
 from mtl.data.repeats import without_repeats
-from mtl.jobs.imported import fingerprint_name
 from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
-from mtl.runs.folder import REMEDY
+from mtl.runs.folder import PREDICTIONS, REMEDY
 from mtl.runs.records import Summary, read_summary
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def check_begun(job: Job) -> Summary | None:
         return None
     inputs = fingerprints(job.suite, tasks, job.data_dir)
     for seed, values in zip(job.config.seeds, job.predictions, strict=False):
-        inputs[fingerprint_name(seed)] = values.fingerprint
+        inputs[f"{PREDICTIONS} {seed}"] = values.fingerprint
     folder.check_inputs(inputs)
     _check_sources(job)
     finished = read_summary(folder.summary)

@@ -77,9 +77,8 @@ class PairTests:
     comparisons: Mapping[tuple[int, int], Mapping[str, PairTest]] = field(default_factory=dict)
     references: Sequence[int] = ()  # the indices of the rows that every run was compared with; empty: every pair
     by_score: bool = False  # whether the references were chosen by their scores
-    # Holm's correction is made for this number of tests. It counts every pair if the references were chosen by their scores.
-    family: int = 0
-    # The intervals of ranks by column, then by the index of a run's row. Named references exclude them, and so do runs scored on different rows.
+    family: int = 0  # the number of tests that Holm's correction is made for: of every pair, if the references were chosen by their scores
+    # The intervals of ranks by column, then by a run's row. None: with named references, of runs marked §, and where the other runs differ in rows.
     ranks: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
 
     @property

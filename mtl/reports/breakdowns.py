@@ -42,18 +42,18 @@ def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
 def _by_parts(rows: Sequence[Row]) -> list[Breakdown]:
     """The scores on the parts of what a task's first metric with parts counts, such as the types of entities, the most frequent first."""
     tables: dict[tuple[str, NumberedParts], Breakdown] = {}
-    for number, run, task in _scored_tasks(rows):
-        metrics = (task.metric, *(task.also or ()))
-        metric = next((name for name in metrics if metric_named(name).parts), task.metric)
-        if (metric_parts := metric_named(metric).parts) is None:
+    for number, run, scored_task in _scored_tasks(rows):
+        metrics = (scored_task.metric, *(scored_task.also or ()))
+        with_parts = [(metric, found) for metric in metrics if (found := metric_named(metric).parts) is not None]
+        if not with_parts:
             continue
-        task, gold = task.measured_by(metric), run.rows(task)
+        metric, metric_parts = with_parts[0]
+        task, gold = scored_task.measured_by(metric), run.rows(scored_task)
         by_seed = [metric_parts.scores(task, predicted, gold) for predicted in run.predictions(task)]
         counts = {part: count for part, (count, _) in by_seed[0].items()}
         frequent = _most_frequent_first(counts)[:MOST_VALUES]
         parts = ((ALL_TOGETHER, sum(counts.values())), *((part, counts[part]) for part in frequent))
-        left_out = len(counts) - len(frequent)
-        table = Breakdown(task, metric_parts.name, parts, left_out, counted=metric_parts.counted)
+        table = Breakdown(task, metric_parts.name, parts, len(counts) - len(frequent), counted=metric_parts.counted)
         together = _scores(run, task, np.ones((1, len(gold.targets))))
         by_part = np.array([[seed_scores[part][1] for part in frequent] for seed_scores in by_seed])
         tables.setdefault((task.id, parts), table).scores[number] = [*together, *_over_seeds(100 * by_part)]

@@ -27,9 +27,8 @@ def run_details(run: FinishedRun, scale: Scale, with_files: bool) -> dict[str, A
     details: dict[str, Any] = {
         "seeds": seeds,
         "versions": {name: ", ".join(distinct) for name, distinct in versions.items()},
-        "machine": "; ".join(summary["machine"]),
-        "command": summary["command"],
-    }
+        "machine": "; ".join(summary["machine"]), "command": summary["command"],
+    }  # fmt: skip
     return {**details, **_file_details(run, scale)} if with_files else details
 
 

@@ -36,12 +36,10 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
     return {
         "name": board.name, "title": board.title, "noun": board.noun, "unit": scale.unit, "decimals": scale.decimals,
         "tasks": [_task(id, column) for id, column in board.columns.items() if id != AVERAGE],
-        "whole_averages": board.whole_averages,
-        "unscored": [{"id": task, "title": task} for task in board.unscored],
+        "whole_averages": board.whole_averages, "unscored": [{"id": task, "title": task} for task in board.unscored],
         "families": [{"id": family, "title": FAMILIES.get(family, family)} for family in families],
         "notes": [*board.notes, *_detail_note(board, detailed)],
-        "rows": rows,
-        "references": [ids[number] for number in board.tests.references],
+        "rows": rows, "references": [ids[number] for number in board.tests.references],
         "groups": [_group(group, id_of, scale) for group in groups],
         "groups_title": board.groups_title, "groups_note": board.groups_note,
         "breakdowns": [_breakdown(breakdown, ids, scale) for breakdown in board.breakdowns],
@@ -49,8 +47,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "ranked": {column: len(by_row) for column, by_row in board.tests.ranks.items()},
         "comparisons": {
             f"{ids[first]}|{ids[second]}": {column: _test(test, scale) for column, test in tests.items()}
-            for (first, second), tests in board.tests.comparisons.items()
-            if tests
+            for (first, second), tests in board.tests.comparisons.items() if tests
         },
     }  # fmt: skip
 
@@ -75,9 +72,7 @@ def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
 def _group(group: Group, id_of: Mapping[Row, str], scale: Scale) -> dict[str, Any]:
     """A group of scores; its scores are by row and column."""
     return {
-        "title": group.title,
-        "tasks": list(group.columns),
-        "titles": dict(group.columns),
+        "title": group.title, "tasks": list(group.columns), "titles": dict(group.columns),
         "rows": {
             id_of[line.row]: {
                 "mean": on_scale(line.mean, scale),
@@ -85,7 +80,7 @@ def _group(group: Group, id_of: Mapping[Row, str], scale: Scale) -> dict[str, An
             }
             for line in group.lines
         },
-    }
+    }  # fmt: skip
 
 
 def _breakdown(breakdown: Breakdown, ids: Sequence[str], scale: Scale) -> dict[str, Any]:
@@ -112,23 +107,22 @@ def _spread(spread: SettingsSpread, scale: Scale) -> dict[str, Any]:
 
 def _test(test: PairTest, scale: Scale) -> dict[str, Any]:
     return {
-        "difference": on_scale(test.difference, scale),
-        "low": on_scale(test.low, scale), "high": on_scale(test.high, scale),
-        "p": test.p and float(f"{test.p:.3g}"), "p_holm": test.p_holm and float(f"{test.p_holm:.3g}"),
+        "difference": on_scale(test.difference, scale), "low": on_scale(test.low, scale), "high": on_scale(test.high, scale),
+        "p": _three_digits(test.p), "p_holm": _three_digits(test.p_holm),
         "verdict": test.verdict, "verdict_holm": test.verdict_holm,
     }  # fmt: skip
 
 
-def _row(row: Row, id: str, scale: Scale) -> dict[str, Any]:
+def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
     """A row of the board, without its details and its ranks."""
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     return {
-        "id": id, "name": row.name, "label": row.label if row.ours else row.name, "page": row.page,
+        "id": row_id, "name": row.name, "label": row.label if row.ours else row.name, "page": row.page,
         "source": "run" if row.ours else "published", "family": row.family,
         "embeddings": summary.get("embeddings"), "size": summary.get("hidden_size"),
         "split": row.split, "average_split": row.split_of(AVERAGE),
-        "average": row.average and on_scale(row.average.median, scale),
-        "average_interval": row.average and _interval(row.average, scale),
+        "average": None if row.average is None else on_scale(row.average.median, scale),
+        "average_interval": None if row.average is None else _interval(row.average, scale),
         "missing": list(row.missing), "partial_groups": list(row.partial),
         "reduced": list(row.reduced), "apart": dict(row.apart), "seen": list(row.seen),
         "chosen_on_scored": summary.get("chosen_on_scored", []), "settings": summary.get("settings", {}),
@@ -146,3 +140,7 @@ def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
 
 def _interval(score: Score, scale: Scale) -> list[float | None] | None:
     return None if score.interval is None else [on_scale(end, scale) for end in score.interval]
+
+
+def _three_digits(p: float | None) -> float | None:
+    return None if p is None else float(f"{p:.3g}")

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from itertools import chain
 from statistics import fmean
 
 from mtl.base.log import logger
@@ -44,18 +43,11 @@ def leaderboard(
     columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
     wing_notes = [note for wing in wings() if wing.notes for note in wing.notes(columns, rows, tests, suite.shown)]
     return Leaderboard(
-        suite.name,
-        suite.title,
-        suite.shown,
-        columns,
-        rows,
-        marks=mark_notes(suite, rows),
+        suite.name, suite.title, suite.shown, columns, rows, marks=mark_notes(suite, rows),
         notes=[INTERVAL_NOTE, *tests_notes(rows, tests), *wing_notes, *run_notes(suite, rows)],
-        tests=tests,
-        groups=metric_groups(suite, rows),
-        breakdowns=breakdowns(rows),
+        tests=tests, groups=metric_groups(suite, rows), breakdowns=breakdowns(rows),
         spreads=settings_spreads([row.run for row in rows if row.run], suite),
-    )
+    )  # fmt: skip
 
 
 def by_suite(runs: Sequence[FinishedRun]) -> list[list[FinishedRun]]:
@@ -85,10 +77,9 @@ def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
     for (id, _), by_examples in by_split.items():
         is_published = {key: id not in runs[numbers[0]].summary["reduced"] for key, numbers in by_examples.items()}
         main = max(by_examples, key=lambda key: (is_published[key], len(by_examples[key])))
-        for key, numbers in by_examples.items():
-            if key != main:
-                for number in numbers:
-                    apart[number][id] = key
+        others = [(key, number) for key, numbers in by_examples.items() if key != main for number in numbers]
+        for key, number in others:
+            apart[number][id] = key
     return apart
 
 
@@ -108,13 +99,13 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
     averaged = [id for id in run.suite.averaged if id in samples]
     if averaged:
         means[AVERAGE] = _average(run, samples[AVERAGE], averaged)
-        splits[AVERAGE] = splits_text({"tasks": {id: summary["tasks"][id] for id in averaged}})
+        splits[AVERAGE] = ", ".join(sorted({splits[id] for id in averaged}))
         comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
     marks, reasons = _marks(run, averaged, apart)
     is_named = same_title and run.name != summary["folder"]
-    name = f", {run.name.removeprefix(summary['folder'] + ',')}" if is_named else ""
+    suffix = f", {run.name.removeprefix(summary['folder'] + ',')}" if is_named else ""
     return Row(
-        name=run.name, label=summary["title"] + name, family=summary["family"],
+        name=run.name, label=summary["title"] + suffix, family=summary["family"],
         split=splits_text(summary), splits=splits, scores=scores, means=means, further=further,
         missing=run.suite.lacking(scores), reduced=summary["reduced"], apart=apart, marks=marks, reasons=reasons,
         cost={key: summary["cost"].get(key) for key in RUN_COSTS},
@@ -129,12 +120,12 @@ def _marks(
     scored = [task.id for task in run.tasks]
     reduced, chosen = run.summary["reduced"], run.summary.get("chosen_on_scored", ())
     marks = {id: "†" * (id in reduced) + "§" * (id in apart) + "¶" * (id in chosen) for id in scored}
-    reasons: dict[str, Hashable] = {id: (apart.get(id), id in chosen) for id in scored if id in apart or id in chosen}
+    reasons: dict[str, Hashable] = {id: (marks[id], apart.get(id)) for id in scored if marks[id]}
     missing = run.suite.lacking(scored)
     of_average = {"†": [id for id in reduced if id in averaged], "§": [apart[id] for id in averaged if id in apart]}
     of_average["¶"] = [id for id in averaged if id in chosen]
-    marks[AVERAGE] = "*" * bool(missing) + "".join(mark for mark, because in of_average.items() if because)
-    reasons[AVERAGE] = (*missing, "", *chain.from_iterable(of_average.values()))
+    marks[AVERAGE] = "*" * bool(missing) + "".join(mark for mark, causes in of_average.items() if causes)
+    reasons[AVERAGE] = (*missing, *((mark, *causes) for mark, causes in of_average.items() if causes))
     return marks, reasons
 
 
@@ -162,7 +153,7 @@ def _published_row(row: Published, suite: Suite) -> Row:
         scores={id: single(value) for id, value in row.scores.items()},
         means={} if row.average is None else {AVERAGE: single(row.average)},
         further={id: {name: single(value) for name, value in also.items()} for id, also in row.also.items()},
-        missing=missing, marks={AVERAGE: "*" if missing else ""}, reasons={AVERAGE: (*missing, "")},
+        missing=missing, marks={AVERAGE: "*" if missing else ""}, reasons={AVERAGE: tuple(missing)},
     )  # fmt: skip
 
 
@@ -179,8 +170,9 @@ def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
         if not also and (len(main_metrics) == 1 or len(scored) == 1):
             continue
         columns = {task.id: task.title for task in scored}
-        lines = [line for row in rows if (line := _group_line(metric, scored, row)).scores]
-        groups.append(Group(metric, metric_named(metric).title, columns, lines, has_mean=len(scored) > 1))
+        lines = [_group_line(metric, scored, row) for row in rows]
+        with_scores = [line for line in lines if line.scores]
+        groups.append(Group(metric, metric_named(metric).title, columns, with_scores, has_mean=len(scored) > 1))
     return groups
 
 
@@ -192,5 +184,5 @@ def _group_line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
         if score := by_metric.get(metric):
             scores[task.id] = score
     mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
-    ids = {task.id for task in tasks}
-    return GroupLine(row, scores, mean, "†" * bool(ids & {*row.reduced}) + "§" * bool(ids & {*row.apart}))
+    mark = "†" * any(task.id in row.reduced for task in tasks) + "§" * any(task.id in row.apart for task in tasks)
+    return GroupLine(row, scores, mean, mark)

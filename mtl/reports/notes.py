@@ -46,8 +46,8 @@ def _score_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         notes.append(f"Clean data: {suite.clean}. Compare with runs on the same copy.")
     if suite.average is not None:
         notes.append(f"AVG is the mean over {suite.average_text}.")
-    if published_splits := {row.split for row in rows if row.run is None}:
-        split = f"the {published_splits.pop()} sets" if len(published_splits) == 1 else "the split that they name"
+    if published_splits := list({row.split for row in rows if row.run is None}):
+        split = f"the {published_splits[0]} sets" if len(published_splits) == 1 else "the split that they name"
         notes.append(f"Published rows are scores on {split}.")
     return notes
 
@@ -56,13 +56,14 @@ def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> list[str]:
     """The notes on the marks *, † and ¶, with the tasks that they are about."""
     partial = _names_by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
     notes = [f"* AVG is partial, without {ids}: {names}." for ids, names in partial.items()]
-    in_order = list(suite.tasks).index
-    if reduced := sorted({id for row in rows for id in row.reduced}, key=in_order):
+    all_reduced = {id for row in rows for id in row.reduced}
+    if reduced := [id for id in suite.tasks if id in all_reduced]:
         notes.append(
             f"† other split sizes than the published ones{_other_data(suite, rows)}, not comparable with published scores: "
             f"{', '.join(reduced)}; an average with † includes such a task."
         )
-    if chosen := sorted({id for row in rows for id in row.scores if "¶" in row.mark(id)}, key=in_order):
+    all_chosen = {id for row in rows for id in row.scores if "¶" in row.mark(id)}
+    if chosen := [id for id in suite.tasks if id in all_chosen]:
         reason = "its setting was chosen on the dev examples that score it, so it is too high"
         notes.append(f"¶ {reason}: {', '.join(chosen)}.")
     return notes
@@ -90,11 +91,11 @@ def tests_notes(rows: Sequence[Row], tests: PairTests) -> list[str]:
     )
     if not tests.made:
         return [note]
-    note += _correction_text(rows, tests)
-    few_seeds = [row.name for row in rows if row.samples and not any(s.is_tested for s in row.samples.values())]
-    if not tests.ranks or not few_seeds:
-        return [note]
-    return [note, f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(few_seeds, MOST_NAMED)}."]
+    notes = [note + _correction_text(rows, tests)]
+    no_rank = [row.name for row in rows if row.samples and not any(sample.is_tested for sample in row.samples.values())]
+    if tests.ranks and no_rank:
+        notes.append(f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(no_rank, MOST_NAMED)}.")
+    return notes
 
 
 def _correction_text(rows: Sequence[Row], tests: PairTests) -> str:
@@ -109,12 +110,10 @@ def _correction_text(rows: Sequence[Row], tests: PairTests) -> str:
         )
     else:
         pairs = f"every run against {references}" if references else "every pair of runs"
-        text = (
-            f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average),"
-        )
+        tested = f"{tests.made:,} tests of this suite ({pairs}, every task and the average)"
+        text = f" With Holm's correction for the {tested},"
     text += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
-    varies = any(sample.varies for row in rows for sample in row.samples.values())
-    return text + SEEDS_NOTE * varies
+    return text + SEEDS_NOTE * any(sample.varies for row in rows for sample in row.samples.values())
 
 
 def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:

@@ -33,7 +33,7 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     compared_with = _best_of_each_split(rows, runs) if by_score else named
     only_task = _only_task(rows)
     columns = {column for row in rows for column in row.comparable if column != AVERAGE or only_task is None}
-    groups = {group: samples for group, samples in comparable_samples(rows).items() if group[0] in columns}
+    groups = {(column, key): by_run for (column, key), by_run in comparable_samples(rows).items() if column in columns}
     family = family_tests(groups)
     pairs = _pairs(runs, compared_with)
     tests = _tests(rows, pairs, columns)
@@ -55,7 +55,7 @@ def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
 
 
 def _pairs(runs: Sequence[int], references: Sequence[int]) -> list[Pair]:
-    """The pairs of runs to test, each once: every run with each of the references, or every two runs if there are no references."""
+    """The pairs of runs to test, each once: every run with each reference, or, without references, every two runs, the later one first."""
     if not references:
         return [(second, first) for first, second in combinations(runs, 2)]
     pairs = [(run, reference) for reference in references for run in runs if run != reference]
@@ -112,8 +112,9 @@ def _tails(rows: Sequence[Row], tests: Tests, groups: Groups, family: Family) ->
 
 
 def _ranks(rows: Sequence[Row], groups: Groups, family: Family) -> dict[str, dict[int, tuple[int, int]]]:
-    """The interval of ranks of each run, by column. A column has none if its runs are scored on several sets of examples."""
-    ranked = [(column, key) for (column, key), runs in groups.items() if not rows[min(runs)].is_apart(column)]
+    """The interval of ranks of each run that is not apart, by column. A column has none if these runs are scored on several sets of examples."""
+    # The runs of a group are scored on the same examples, so all of them are apart or none.
+    ranked = [(column, key) for (column, key), runs in groups.items() if not rows[next(iter(runs))].is_apart(column)]
     number_of_sets = Counter(column for column, _ in ranked)
     intervals = rank_intervals(family)
     return {

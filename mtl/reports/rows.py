@@ -42,7 +42,7 @@ def single(score: float) -> Score:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One row: a run, the evaluation of an encoder, or a published system."""
+    """One row: a run, a submission, the evaluation of an encoder, or a published system."""
 
     name: str
     label: str  # for our rows what was run, for the others "published"

@@ -55,7 +55,7 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
             by_seed = _scores_by_seed(row.run, id, None if score is main else metric) if row.run else []
             low, high = map(value, score.interval) if score.interval else ("", "")
             yield [
-                *(row.name, row.label, row.family, "run" if row.run or row.ours else "published"),
+                *(row.name, row.label, row.family, "run" if row.ours else "published"),
                 *(row.split_of(id), id, metric, value(score.median), value(score.min), value(score.max)),
                 value(fmean(by_seed)) if by_seed else "",
                 value(stdev(by_seed)) if len(by_seed) > 1 else "",
@@ -124,7 +124,7 @@ def csv_text(lines: Iterable[Sequence[Any]]) -> str:
 
 
 def _guarded(cell: Any) -> Any:
-    """A cell that a spreadsheet takes for no formula, in one line."""
+    """A cell that a spreadsheet takes for no formula, without carriage returns."""
     if not isinstance(cell, str) or NUMBERS.fullmatch(cell):
         return cell
     guard = "'" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else ""

@@ -61,9 +61,9 @@ class FinishedRun:
         """The learning curves of one seed: each stage, pretrain or finetune, its task, None for stage 1, and its validations, with the keys
         step, seconds, dev/average (× 100), in stage 1 dev/TASK, and, after the first step, train/loss."""
         for file in self.folder.stages(seed):
-            first = file.parent.parent == self.folder.seed(seed)
+            is_stage_1 = file.parent.parent == self.folder.seed(seed)
             points = read_stage(file)["curve"]
-            yield ("pretrain", None, points) if first else ("finetune", file.parent.name, points)
+            yield ("pretrain", None, points) if is_stage_1 else ("finetune", file.parent.name, points)
 
     def dev_scores(self, task: Task) -> list[float]:
         """Each seed's score × 100 on dev; empty if they are not known, as for a task without dev rows."""
@@ -97,14 +97,15 @@ class FinishedRun:
     def check(self) -> None:
         """Raise InputError unless every seed has a prediction for each scored row, and each scored row a group."""
         for task in self.tasks:
-            scored, split = self.rows(task), self.split(task)
-            rows = len(scored.targets)
-            if (groups := len(self.recorded_groups(task)[1])) != rows:
-                raise InputError(f"{task.id}: {groups} groups for {rows} {split} rows", path=self.folder.scored_rows)
+            scored, split, (_, groups) = self.rows(task), self.split(task), self.recorded_groups(task)
+            rows, found = len(scored.targets), len(groups)
+            if found != rows:
+                raise InputError(f"{task.id}: {found} groups for {rows} {split} rows", path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, split, task.id)
-                if (count := len(read_targets(task, file, scored.candidates, predicted=True))) != rows:
-                    raise InputError(f"{count} predictions for {rows} {split} rows", path=file)
+                predicted = read_targets(task, file, scored.candidates, predicted=True)
+                if len(predicted) != rows:
+                    raise InputError(f"{len(predicted)} predictions for {rows} {split} rows", path=file)
 
     def check_records(self) -> None:
         """Raise InputError if a file beside the predictions is damaged: scores of seeds, learning curves, scored rows."""
@@ -144,7 +145,8 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
     def read(path: Path) -> FinishedRun:
         run = _read(RunFolder(path), path.relative_to(runs_dir), suites)
         check(run)
-        if (first := paths.setdefault(one_spelling(str(path)), path)) != path:
+        first = paths.setdefault(one_spelling(str(path)), path)
+        if first != path:
             raise InputError(f"has the name of {first} but for the spelling of its accents; rename it", path=path)
         return run
 
@@ -153,8 +155,7 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
     """What is finished in a folder and below, but not in another run's folder, in order of path; what is not, or damaged, is left out with a warning.
-    Each folder has the file `settings` from its beginning, and summary.json when finished. Raises InputError for no folder; `read` raises it for a
-    damaged one."""
+    A folder has the file `settings` from the beginning, summary.json when finished. Raises InputError for no folder; `read` does for damaged ones."""
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
 

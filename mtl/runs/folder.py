@@ -20,9 +20,9 @@ LOCK = ".lock"  # in the folder, held while a process works in it
 TRAINING = ".training.json"
 REMEDY = "set run_dir= or another runs_dir=, or remove the folder"
 IMPORT_REMEDY = "import under another name, or remove the folder"
+PREDICTIONS = "predictions of seed"  # with a seed, the name of an input of an imported run
 FILE = "{split}_pred_{task}.tsv"  # of predictions
-# Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
-# no version of the code continues a run that an incompatible version started, or takes a stage 1 from it.
+# Increase it when the same configuration and inputs give other results, or a seed's folder has another layout: no run of another format is read.
 FORMAT = "3"
 
 
@@ -132,19 +132,20 @@ class RunFolder:
         the configuration may have seeds besides those of the finished run, or only some of these."""
         if self.config.exists():
             self.read_inputs()
-            keys, done, asked = differences(self.config, config), self.finished_seeds(), set(config.seeds)
+            differing, done, asked = differences(self.config, config), self.finished_seeds(), set(config.seeds)
             if takes_seeds and (done <= asked or asked <= done):
-                keys = [key for key in keys if not key.startswith("seeds:")]
-            if keys:
-                remedy = IMPORT_REMEDY if any(key.startswith("imported.") for key in keys) else REMEDY
-                raise InputError(f"was made with another configuration ({'; '.join(keys)}); {remedy}", path=self.path)
+                differing = [line for line in differing if not line.startswith("seeds:")]
+            if differing:
+                remedy = IMPORT_REMEDY if any(line.startswith("imported.") for line in differing) else REMEDY
+                problem = f"was made with another configuration ({'; '.join(differing)})"
+                raise InputError(f"{problem}; {remedy}", path=self.path)
 
     def check_precision(self, precision: str) -> None:
         """Raise InputError if the run was begun in another precision: `trainer.precision` may mean another one on another machine."""
         if self.config.exists() and (begun := self.read_inputs().get("precision")) != precision:
             force = ", set trainer.force_precision=true" if begun == "bf16-mixed" else ""
-            problem = f"{self.path}: was begun in precision {begun}, and this machine would continue in {precision}"
-            raise InputError(f"{problem}; continue on a machine like the first{force}, {REMEDY}")
+            problem = f"was begun in precision {begun}, and this machine would continue in {precision}"
+            raise InputError(f"{problem}; continue on a machine like the first{force}, {REMEDY}", path=self.path)
 
     def claim(self, config: Config, inputs: dict[str, str], precision: str) -> None:
         """Make a new folder belong to this configuration, these inputs (fingerprints by name) and this precision; of an older folder, check the
@@ -170,7 +171,7 @@ class RunFolder:
     def check_inputs(self, inputs: dict[str, str]) -> None:
         """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
         if changed := ", ".join(self.changed_inputs(inputs)):
-            remedy = IMPORT_REMEDY if "predictions of seed" in changed else REMEDY
+            remedy = IMPORT_REMEDY if PREDICTIONS in changed else REMEDY
             raise InputError(f"its inputs have changed since it was begun ({changed}); {remedy}", path=self.path)
 
 

@@ -20,7 +20,8 @@ from mtl.runs.table import average_marks
 from mtl.tasks.suite import Suite
 
 FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
-MARKS = {"*": "tasks of the average are missing", "†": "data of other sizes than the published ones"}
+MARKS = {"*": "tasks of the average are missing", "†": "other data than published", "¶": "chosen on scored rows"}
+ALIGNED = (*[str.ljust] * 3, *[str.rjust] * 3, str.ljust)  # how the columns of `_table` are aligned
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class StoredRun:
 
     folder: Path
     state: str
-    changed: float  # when the last one of its files changed, in seconds since 1970
+    changed: float  # when the last one of its files changed, in seconds since 1970; 0 if it is unknown
     size: int  # bytes on disk
     suite: str = ""  # its name; empty if it is unknown
     done: int = 0  # the number of finished seeds
@@ -51,10 +52,10 @@ def run_folders(folder: Path) -> Iterator[Path]:
     try:
         with os.scandir(folder) as entries:
             names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-    except PermissionError:  # perhaps a run; nobody can tell
-        yield folder
-        return
-    if "config.yaml" in names or (LOCK in names and is_held(folder / LOCK)):
+        is_run = "config.yaml" in names or (LOCK in names and is_held(folder / LOCK))
+    except PermissionError:
+        is_run = True  # perhaps; nobody can tell
+    if is_run:
         yield folder
         return
     for name, is_folder in names.items():
@@ -72,19 +73,27 @@ def _stored(folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
         run = replace(run, state=RUNNING if is_running else ended, done=done)
         check_plain_folder(folder.path)
         if folder.summary.exists():
-            summary = read_summary(folder.summary)
-            suite, seeds, average = read_suite(folder, suites), len(summary["seeds"]), summary["average"]
-            shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
-            return replace(run, suite=summary["suite"], done=seeds, asked=seeds, average=shown)
-        if not folder.config.exists():
-            return run
-        begun = read_yaml(folder.config)
-        asked = begun.get("seeds")
-        if not isinstance(asked, list):
-            raise InputError("must be a list", path=folder.config, key="seeds")
-        return replace(run, suite=Path(str(begun.get("suite"))).stem, asked=len(asked))
+            return _with_scores(run, folder, suites)
+        return _with_settings(run, folder) if folder.config.exists() else run
     except (InputError, OSError, UnicodeDecodeError) as error:
         return replace(run, state=RUNNING if run.state == RUNNING else DAMAGED, problem=str(error))
+
+
+def _with_scores(run: StoredRun, folder: RunFolder, suites: dict[bytes, Suite]) -> StoredRun:
+    """The run with what its summary says."""
+    summary, suite = read_summary(folder.summary), read_suite(folder, suites)
+    seeds, average = len(summary["seeds"]), summary["average"]
+    shown = "" if average is None else f"{suite.shown.show(average)}{average_marks(summary, suite)}"
+    return replace(run, suite=summary["suite"], done=seeds, asked=seeds, average=shown)
+
+
+def _with_settings(run: StoredRun, folder: RunFolder) -> StoredRun:
+    """The run with what its configuration says."""
+    begun = read_yaml(folder.config)
+    asked = begun.get("seeds")
+    if not isinstance(asked, list):
+        raise InputError("must be a list", path=folder.config, key="seeds")
+    return replace(run, suite=Path(str(begun.get("suite"))).stem, asked=len(asked))
 
 
 def _changed_and_size(folder: Path) -> tuple[float, int]:
@@ -92,31 +101,41 @@ def _changed_and_size(folder: Path) -> tuple[float, int]:
     changed, size = 0.0, 0
     for path, _, names in os.walk(folder):
         for name in names:
-            with suppress(FileNotFoundError):  # a run that trains removes files
+            with suppress(FileNotFoundError, PermissionError):  # a run that trains removes files; some nobody may read
                 status = Path(path, name).lstat()
                 if not name.startswith(LOCK):  # whoever looks whether it is held touches it
                     changed = max(changed, status.st_mtime)
                 size += status.st_blocks * 512
-    return changed or folder.stat().st_mtime, size
+    with suppress(PermissionError):
+        changed = changed or folder.stat().st_mtime
+    return changed, size
 
 
 def runs_text(runs: Sequence[StoredRun]) -> str:
-    """A line for each run, and one for all of them."""
-    rows: list[tuple[str, ...]] = [("run", "suite", "seeds", "average", "age", "size", "")]
-    for run in runs:
-        seeds = MISSING if run.asked is None else f"{run.done} of {run.asked}"
-        state = "" if run.state == FINISHED else run.state + (f": {run.problem}" if run.problem else "")
-        numbers = run.average or MISSING, format_age(time.time() - run.changed), format_bytes(run.size)
-        rows.append(tuple(map(one_line, (str(run.folder), run.suite or MISSING, seeds, *numbers, state))))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    aligned = [[*map(str.ljust, row[:3], widths), *map(str.rjust, row[3:6], widths[3:]), row[6]] for row in rows]
-    lines = ["  ".join(cells).rstrip() for cells in aligned]
+    """A line for each run, one for all of them, and one for the marks of their averages."""
     states = [run.state for run in runs]
     counts = [f"{states.count(state)} {state}" for state in (UNFINISHED, RUNNING, DAMAGED) if state in states]
-    size = sum(run.size for run in runs)
-    total = f"{counted(len(runs), 'run')}{', of them ' if counts else ''}{', '.join(counts)}; {format_bytes(size)}"
+    of_them = f", of them {', '.join(counts)}" if counts else ""
+    total = f"{counted(len(runs), 'run')}{of_them}; {format_bytes(sum(run.size for run in runs))}"
     marks = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if any(mark in run.average for run in runs)]
-    return "\n".join(filter(None, [*lines, total, "; ".join(marks)]))
+    return "\n".join(filter(None, [*_table(runs), total, "; ".join(marks)]))
+
+
+def _table(runs: Sequence[StoredRun]) -> list[str]:
+    """A line with titles, and one for each run."""
+    rows = [["run", "suite", "seeds", "average", "age", "size", ""]]
+    for run in runs:
+        seeds = MISSING if run.asked is None else f"{run.done} of {run.asked}"
+        suite, average = run.suite or MISSING, run.average or MISSING
+        age = format_age(time.time() - run.changed) if run.changed else MISSING
+        remark = "" if run.state == FINISHED else ": ".join(filter(None, [run.state, run.problem]))
+        cells = (str(run.folder), suite, seeds, average, age, format_bytes(run.size), remark)
+        rows.append(list(map(one_line, cells)))
+    columns = []
+    for align, column in zip(ALIGNED, zip(*rows, strict=True), strict=True):
+        width = max(map(len, column))
+        columns.append([align(cell, width) for cell in column])
+    return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
 
 
 def format_age(seconds: float) -> str:

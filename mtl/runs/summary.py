@@ -28,8 +28,8 @@ def summarize(
     tasks = [task for task in tasks if task.is_scored]
     by_task = {task.id: _task_scores(task, seeds, constants[task.id], rows[task.id]) for task in tasks}
     resized = {task.id for task in tasks if _is_resized(task, rows[task.id])}
-    changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
-    differing = {*resized, *changed}
+    only_changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
+    differing = {*resized, *only_changed}
     on_part = set(config.imported.rows)
     if config.choosing_share:  # other dev rows choose
         on_part |= {task.id for task in tasks if task.scored_split == "dev" and task.answered_by is None}
@@ -38,22 +38,18 @@ def summarize(
         for id in seeds[seed]["same_answer"]:
             same_answer.setdefault(id, []).append(seed)
     return {
-        "suite": suite.name,
-        "method": config.method,
-        **method,
-        "seeds": sorted(seeds),
-        "tasks": by_task,
+        "suite": suite.name, "method": config.method, **method, "seeds": sorted(seeds), "tasks": by_task,
         "average": suite.mean({id: values["median"] for id, values in by_task.items()}),
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
-        "reduced": [task.id for task in tasks if task.id in on_part or {task.id, task.answered_by} & differing],
-        "changed": changed,
+        "reduced": [task.id for task in tasks if task.id in on_part | differing or task.answered_by in differing],
+        "changed": only_changed,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
         "same_answer": same_answer,
         "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
-    }
+    }  # fmt: skip
 
 
 def _is_resized(task: Task, rows: Mapping[str, int]) -> bool:
@@ -73,13 +69,11 @@ def _task_scores(
         if all(name in scores for scores in by_seed.values())
     }
     return {
-        "metric": task.metric,
-        "split": task.scored_split,
+        "metric": task.metric, "split": task.scored_split,
         **_seed_scores({seed: done["scores"][task.id] for seed, done in seeds.items()}),
-        "constant": constant,
-        "rows": dict(rows),
+        "constant": constant, "rows": dict(rows),
         **({"also": further} if further else {}),
-    }
+    }  # fmt: skip
 
 
 def _seed_scores(scores: Mapping[int, float]) -> dict[str, Any]:
@@ -97,7 +91,7 @@ def splits_text(summary: Mapping[str, Any]) -> str:
 def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
     """The cost of one seed: the median over the seeds; for memory, the maximum."""
     total: dict[str, float | None] = {}
-    for key in dict.fromkeys(key for seed in seeds for key in seed):
+    for key in dict.fromkeys(name for seed in seeds for name in seed):
         values = [value for seed in seeds if (value := seed.get(key)) is not None]
         if not values:
             total[key] = None
@@ -111,8 +105,8 @@ def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]
 def joint_cost(costs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The cost of several models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of their times."""
     total: dict[str, Any] = {}
-    for key in dict.fromkeys(key for cost in costs for key in cost):
-        values = [value for cost in costs if (value := cost.get(key)) is not None]
+    for key in dict.fromkeys(name for model in costs for name in model):
+        values = [value for model in costs if (value := model.get(key)) is not None]
         if not values:
             total[key] = None
         elif "memory" in key:
@@ -126,11 +120,11 @@ def joint_cost(costs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:
     """What the runs that a run is made of have in common (no entry: they differ), what they have chosen on dev, and their machines."""
-    common = {
-        key: values.pop()
-        for key in ("embeddings", "variant", "architecture", "preset", "family")
-        if len(values := {summary[key] for summary in summaries}) == 1
-    }
+    common: dict[str, Any] = {}
+    for key in ("embeddings", "variant", "architecture", "preset", "family"):
+        values = {summary[key] for summary in summaries}
+        if len(values) == 1:
+            common[key] = values.pop()
     chosen = dict.fromkeys(summary["chosen_on_dev"] for summary in summaries if summary["chosen_on_dev"])
     machines = distinct([machine for summary in summaries for machine in summary["machine"]])
     return {**common, "chosen_on_dev": ", ".join(chosen), "machine": machines}

@@ -32,7 +32,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
 
 
 def _run_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) -> list[list[str]]:
-    """The run's scores in bold, of several seeds further statistics, and the settings of tasks. `statistic`: whether medians or means come first."""
+    """The run's scores in bold, of several seeds further statistics, and the settings of tasks; `_statistic` says which statistic comes first."""
     scores, show, seeds = summary["tasks"], suite.shown.show, summary["seeds"]
     medians = [summary["average"], *(scores[id]["median"] for id in tasks)]
     cells, name, further = [MISSING if value is None else show(value) for value in medians], "one seed", []
@@ -41,13 +41,13 @@ def _run_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[str]) ->
         by_task = [scores[id]["scores"].values() for id in tasks]
         columns = [averages if summary["average"] is not None else [], *by_task]
         means = [f"{show(fmean(values))} ± {show(stdev(values))}" if values else MISSING for values in columns]
-        statistics = {"median": cells, "mean ± standard deviation": means}
-        first = next(statistic for statistic in statistics if statistic.startswith(_statistic(summary)))
-        cells, name = statistics.pop(first), f"{first} of {len(seeds)}"
-        further = [[statistic, *values] for statistic, values in statistics.items()]
+        statistics = {"median": ("median", cells), "mean": ("mean ± standard deviation", means)}
+        title, cells = statistics.pop(_statistic(summary))
+        name = f"{title} of {len(seeds)}"
+        further = [[other, *values] for other, values in statistics.values()]
         further += [[extreme, "", *(show(scores[id][extreme]) for id in tasks)] for extreme in ("min", "max")]
     bold = [cell if cell == MISSING else f"**{cell}**" for cell in cells]
-    settings = [["setting", "", *(chosen[id] for id in tasks)]] if (chosen := summary.get("settings")) else []
+    settings = [["setting", "", *(summary["settings"][id] for id in tasks)]] if summary.get("settings") else []
     return [[f"**{inert(summary['title'])}**, {name}", *bold], *further, *settings]
 
 
@@ -85,7 +85,7 @@ def _difference_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[s
     for row in suite.published:
         is_same_model = (row.method, row.embeddings, row.variant) == model
         are_floors = row.family == summary["family"] == "floor"
-        compared = {id for id in comparable if row in _compared(suite.published, id, scores[id]["split"])}
+        compared = {id for id in comparable if row in _published_rows(suite.published, id, scores[id]["split"])}
         if compared and (row.family == "transformer" or are_floors or is_same_model):
             has_average = _is_comparable(summary, suite) and compared >= set(suite.averaged)
             average = _difference(summary["average"], row.average if has_average else None, scale)
@@ -95,7 +95,7 @@ def _difference_rows(summary: Mapping[str, Any], suite: Suite, tasks: Sequence[s
     return differences
 
 
-def _compared(rows: Sequence[Published], task: str, split: str) -> list[Published]:
+def _published_rows(rows: Sequence[Published], task: str, split: str) -> list[Published]:
     """The published rows whose score on a task is compared with ours on this split: those on the same split; if none is, all."""
     scored = [row for row in rows if task in row.scores]
     return [row for row in scored if row.split == split] or scored
@@ -125,13 +125,11 @@ def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
 def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     """The notes below the table: on its scores, on what is missing or differs, and on what the run itself notes."""
     mean = "tasks" if suite.average is None else suite.average_text
-    heading = f"{suite.shown.heading} on {splits_text(summary)}"
     seeds = ", ".join(map(str, summary["seeds"]))
     over = f"the {_statistic(summary)} over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
-    notes = [f"{heading}: {over}; AVG is the mean over {mean}. {CONSTANT_NOTE}"]
+    notes = [f"{suite.shown.heading} on {splits_text(summary)}: {over}; AVG is the mean over {mean}. {CONSTANT_NOTE}"]
     if published := suite.published:
-        several = len({row.split for row in published}) > 1
-        on = "split that they name" if several else f"{published[0].split} sets"
+        on = "split that they name" if len({row.split for row in published}) > 1 else f"{published[0].split} sets"
         choices = "" if summary.get("config", {}).get("choosing_share") else summary["chosen_on_dev"]
         flattered = f"; ours chose their {choices} on dev, so dev scores are a little too high" if choices else ""
         notes[0] += f" Published rows are scores on the {on}{flattered}."
@@ -147,13 +145,7 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if absent := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:
         notes.append(f"Not in this run: {', '.join(absent)}.")
     if summary["reduced"]:
-        differences: dict[str, list[str]] = {}
-        for id in summary["reduced"]:
-            differences.setdefault(_difference_of_data(id, summary, suite), []).append(id)
-        sizes = "; ".join(f"{', '.join(ids)} {text}" for text, ids in differences.items())
-        average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
-        what = "† other data than the published data, not comparable"
-        notes.append(f"{what} (train/dev/test examples: {sizes}).{average}")
+        notes.append(_reduced_note(summary, suite))
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")
@@ -163,6 +155,16 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         sample = "This is the embedded sample: generated sentences, for trying the toolkit."
         notes.append(f"{sample} Its scores say nothing about real texts.")
     return notes
+
+
+def _reduced_note(summary: dict[str, Any], suite: Suite) -> str:
+    """The note on the tasks in `reduced`: in what their data differs from the published data."""
+    by_difference: dict[str, list[str]] = {}
+    for id in summary["reduced"]:
+        by_difference.setdefault(_difference_of_data(id, summary, suite), []).append(id)
+    sizes = "; ".join(f"{', '.join(ids)} {text}" for text, ids in by_difference.items())
+    average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
+    return f"† other data than the published data, not comparable (train/dev/test examples: {sizes}).{average}"
 
 
 def _difference_of_data(id: str, summary: dict[str, Any], suite: Suite) -> str:
@@ -187,10 +189,8 @@ def _further_table(summary: dict[str, Any], suite: Suite) -> list[str]:
     """A second table with the medians of further metrics, if there are any: a row for each metric, a column for each task."""
     scores = {id: by_metric for id in suite.tasks if (by_metric := summary["tasks"].get(id, {}).get("also"))}
     metrics = dict.fromkeys(name for by_metric in scores.values() for name in by_metric)
-    if not metrics:
-        return []
     table, show = [["further metrics", *(suite.tasks[id].title for id in scores)]], suite.shown.show
     for name in metrics:
         cells = [show(also[name]["median"]) if name in also else MISSING for also in scores.values()]
         table.append([metric_named(name).title, *cells])
-    return [markdown_table(table)]
+    return [markdown_table(table)] if metrics else []

@@ -1,8 +1,7 @@
 """The uncertainty of a score, or of the difference between two runs: standard errors, intervals, p-values and verdicts.
 The quantity of interest is the score that a configuration is expected to have with another seed, on other rows of the same kind; its estimate is
 the mean over seeds. docs/explanation/intervals-and-tests.md has the formulas, whose names the code has: S², I and V. Many tests at once need
-more than these p-values: `mtl.stats.families`. benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
-"""
+more than these p-values: `mtl.stats.families`. benchmarks/false_verdicts.py measures how often equal configurations get better or worse."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -18,18 +18,16 @@ from mtl.stats.resampling import RESAMPLES, RowSet, resampled_scores, row_groups
 from mtl.tasks.suite import AVERAGE
 
 FORMAT = 2  # increase it whenever the resamples of the same predictions change, or the layout of the files
+ALONE, IN_AVERAGE = 0, 1  # for what a task is resampled (`RowGroups.in_average`): the first index in `Reduced`
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
     """What remains of a run's resamples: about 16 KB a task."""
 
-    # The sets of scored rows of the tasks, twice: of each task alone, and as a part of the average (`RowGroups.in_average`).
-    row_sets: Sequence[Sequence[RowSet]]
-    # For each of these sets, the mean over seeds of the task's score × 100 on each resample: float64 (2, tasks, RESAMPLES).
-    means: np.ndarray
-    # `Sample.counted_with_rows` of each task, and of the average (NaN without one): float64 (tasks + 1,).
-    counted: np.ndarray
+    row_sets: Sequence[Sequence[RowSet]]  # the tasks' sets of scored rows: of each task ALONE, and IN_AVERAGE
+    means: np.ndarray  # for each of these sets, the mean over seeds of the task's score × 100 on each resample, float64 (2, tasks, RESAMPLES)
+    counted: np.ndarray  # `Sample.counted_with_rows` of the tasks, and of the average (NaN: none), float64 (tasks + 1,)
 
 
 def reduce_run(run: FinishedRun) -> Reduced:
@@ -59,11 +57,11 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
     for number, task in enumerate(run.tasks):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])
-        means = {reduced.row_sets[0][number]: reduced.means[0, number]}
+        means = {reduced.row_sets[ALONE][number]: reduced.means[ALONE, number]}
         samples[task.id] = Sample(by_seed, means, float(reduced.counted[number]), is_one_system)
     if divisors := run.suite.divisors(samples):
         averaged = [number for number, task in enumerate(run.tasks) if task.id in divisors]
-        contributions = [{reduced.row_sets[1][number]: reduced.means[1, number]} for number in averaged]
+        contributions = [{reduced.row_sets[IN_AVERAGE][index]: reduced.means[IN_AVERAGE, index]} for index in averaged]
         seeds = range(len(run.summary["seeds"]))
         by_seed = np.array([run.suite.mean({id: samples[id].by_seed[seed] for id in divisors}) for seed in seeds])
         means = mean_over_tasks(contributions, divisors.values())
@@ -82,7 +80,8 @@ class SampleCache:
 
     def check(self, run: FinishedRun) -> None:
         """Raise InputError if the run's predictions are damaged (`FinishedRun.check`)."""
-        _, reduced = self._looked_up[run.folder.path] = self._look_up(run)
+        path, reduced = self._look_up(run)
+        self._looked_up[run.folder.path] = path, reduced
         if reduced is None:
             run.check()
 
@@ -143,10 +142,10 @@ class SampleCache:
 
 def content_key(run: FinishedRun) -> str | None:
     """A hash of all that a run's resamples follow from: files, and how the tasks are scored; None if a file cannot be read."""
-    averaged = run.suite.divisors(run.summary["tasks"])
+    divisors = run.suite.divisors(run.summary["tasks"])
     # Another version of mtl may compute a metric in another way, and one of numpy may draw other rows.
     versions = (FORMAT, VERSION, np.__version__)
-    digest = hashlib.sha256(repr((versions, RESAMPLES, averaged, run.summary["seeds"])).encode())
+    digest = hashlib.sha256(repr((versions, RESAMPLES, divisors, run.summary["seeds"])).encode())
     files = [run.folder.scored_rows]
     for task in run.tasks:
         split = run.split(task)

@@ -36,7 +36,7 @@ class AnswerHead(HeadTargets):
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Codes (rows, 3). Logs how many rows do not say which of several occurrences is meant."""
         golds = [None if target is None else gold(target) for target in targets.tolist()]
-        if ambiguous := sum(row is not None and None in row["answer_start"][:1] for row in golds):
+        if ambiguous := sum(row is not None and row["answer_start"][:1] == [None] for row in golds):
             problem = f"the answers of {ambiguous} of {len(golds)} rows occur several times in their passages"
             remedy = "and no column says where; the first place is learnt; name a column with `starts`"
             logger.warning("task %s: %s, %s", self.task.id, problem, remedy)
@@ -149,10 +149,9 @@ class Answer(Text):
         return np.array(predicted, dtype=object)
 
     def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Codes (rows, 3) of runs at random positions. Their lengths are drawn from those of the training answers; 0 is no answer."""
+        """Codes (rows, 3) of runs at random positions, with lengths drawn from those of the training answers; length 0 means no answer."""
         assert sizes is not None
-        lengths = rng.choice([answer_length(target) for target in train.tolist()], size=rows)
-        lengths = np.minimum(lengths, sizes - 1)
+        lengths = np.minimum(rng.choice([answer_length(target) for target in train.tolist()], size=rows), sizes - 1)
         first = 1 + rng.integers(np.maximum(sizes - lengths, 1))
         return np.stack([first, first + lengths - 1, lengths == 0], axis=1).astype(np.float64)
 
@@ -174,8 +173,9 @@ class Answer(Text):
     def constants(self, train: np.ndarray) -> list[Target]:
         """No answer, if training rows have none or nothing else, and the most frequent answer. Scoring further ones on all rows would take long."""
         answers = [gold(target)["text"] for target in train.tolist()]
-        commonest = [text for text, _ in Counter(texts[0] for texts in answers if texts).most_common(1)]
-        return [NONE, *commonest] if [] in answers or not commonest else commonest
+        firsts = [texts[0] for texts in answers if texts]
+        commonest = [text for text, _ in Counter(firsts).most_common(1)]
+        return [NONE, *commonest] if len(firsts) < len(answers) or not firsts else commonest
 
     def stratum(self, target: Target | None) -> Hashable:
         """Whether the row has an answer."""

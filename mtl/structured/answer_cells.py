@@ -27,7 +27,7 @@ def gold(cell: str) -> Gold:
         value = json.loads(cell)
         texts, starts, words = value["text"], value["answer_start"], value.get("words", [])
         is_valid = (
-            isinstance(texts, list)
+            all(isinstance(values, list) for values in (texts, starts, words))
             and all(isinstance(text, str) and text.strip() for text in texts)
             and all(start is None or (type(start) is int and start >= 0) for start in starts)
             and all(type(word) is int and word > 0 for word in words)

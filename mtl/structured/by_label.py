@@ -1,5 +1,5 @@
-"""Estimators of several labels of a row: a scikit-learn estimator for each label, or one for all, as trees and forests are. Targets and predictions
-are int64 (rows, labels) of 0 and 1. Linear models are trained for each label, and are one matrix of weights afterwards, which a run can keep."""
+"""Estimators of several labels of a row: a scikit-learn estimator for each label, or one for all, as trees and forests are. Targets are
+int64 (rows, labels) of 0 and 1, and predictions the same or bool. Linear models are trained for each label, and kept as one matrix of weights."""
 
 import warnings
 from typing import Any

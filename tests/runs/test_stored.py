@@ -38,6 +38,8 @@ def test_every_state_has_a_line(runs: Path, capsys: pytest.CaptureFixture[str]) 
     (runs / "klej/busy/summary.json").unlink()
     (runs / "klej/prepared").mkdir()
     (runs / "klej/empty").mkdir()
+    summary = json.loads((runs / "klej/whole/summary.json").read_text())
+    write_json(runs / "klej/whole/summary.json", {**summary, "chosen_on_scored": ["cbd"]})
     with lock(runs / "klej/busy/.lock"), lock(runs / "klej/prepared/.lock"):
         stored = {run.folder.name: run for run in stored_runs(runs)}
         assert main(["runs", str(runs)]) == 0
@@ -51,7 +53,8 @@ def test_every_state_has_a_line(runs: Path, capsys: pytest.CaptureFixture[str]) 
     assert header.split() == ["run", "suite", "seeds", "average", "age", "size"] and len(lines) == 6
     assert "damaged: " in lines[2] and "summary.json" in lines[2] and lines[4].endswith("running")
     assert total.startswith("6 runs, of them 1 unfinished, 2 running, 1 damaged; ")
-    assert marks == "* tasks of the average are missing; † data of other sizes than the published ones"
+    assert stored["whole"].average.endswith("¶")
+    assert marks == "* tasks of the average are missing; † other data than published; ¶ chosen on scored rows"
 
 
 def test_a_run_that_ends_meanwhile_is_never_unfinished(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,23 +106,24 @@ def test_a_look_at_a_run_does_not_change_its_age(runs: Path) -> None:
     assert changed["whole"] == 1e9 and changed["new"] > time.time() - 3600
 
 
+@pytest.mark.parametrize("is_listed", [False, True])
 def test_a_folder_that_cannot_be_read_hides_no_other(
-    runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    is_listed: bool, runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    closed, scandir, is_file = runs / "klej/part", os.scandir, Path.is_file
+    closed, scandir, stat = runs / "klej/part", os.scandir, os.stat
 
     def refuse(path: Path) -> None:
-        if Path(path).is_relative_to(closed):
+        if Path(path).is_relative_to(closed) and not (is_listed and Path(path) == closed):
             raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr("os.scandir", lambda path: refuse(path) or scandir(path))
-    monkeypatch.setattr(Path, "is_file", lambda path: refuse(path) or is_file(path))
+    monkeypatch.setattr("os.stat", lambda path, **options: refuse(path) or stat(path, **options))
     stored = {run.folder.name: (run.state, run.problem) for run in stored_runs(runs)}
     assert stored["whole"] == (FINISHED, "") and stored["part"][0] == DAMAGED
     assert "Permission denied" in stored["part"][1]
     with caplog.at_level("WARNING"):
         assert [run.name for run in find_runs(runs)] == ["whole"]
-    assert f"{closed}: Permission denied; it is left out" in caplog.messages
+    assert any(f"{closed}" in message and "Permission denied" in message for message in caplog.messages)
 
 
 def test_age() -> None:

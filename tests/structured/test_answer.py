@@ -63,6 +63,7 @@ def test_targets_hold_all_answers_with_their_places() -> None:
         ('{"answer_start": [', None, "is not of the form"),
         ('{"text": ["moved"], "answer_start": [-6]}', None, "is not of the form"),
         ('{"text": "ab", "answer_start": [1, 2]}', None, "is not of the form"),
+        ('{"text": [], "answer_start": ""}', None, "is not of the form"),
     ],
 )
 def test_a_target_that_does_not_fit_its_passage(cell: str, starts: list[str] | None, problem: str) -> None:
