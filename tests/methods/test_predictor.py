@@ -182,6 +182,7 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert pd.read_csv(tmp_path / "out.csv")["label"].tolist() == printed.splitlines()[1:]
     for name in ("out.jsonl", "out.tsv.gz"):
         refused(predictor.predict_file, "kansla", tmp_path / "in.tsv", tmp_path / name, file=name)
+    refused(predictor.predict_file, "kansla", tmp_path / "none.tsv", tmp_path / "out.tsv", file="none.tsv")
 
 
 def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
