@@ -19,25 +19,25 @@ def as_rows(task: Task, rows: Any) -> list[Row]:
     lists: list[Row] = []
     with foreign("rows"):
         if isinstance(rows, str | Mapping):
-            raise InputError(f"{_taken(task)}; not a {type(rows).__name__}")
+            raise InputError(f"{_forms(task)}; not a {type(rows).__name__}")
         if hasattr(rows, "columns"):  # a DataFrame
             rows = rows.to_dict("records")
-        len(rows)  # an iterator has none
+        len(rows)  # raises TypeError for an iterator, which could be read only once
         for row in rows:
             try:
-                lists.append(_as_list(task, row))
-                make_example(task, lists[-1])  # raises ValueError for what is no row
+                parts = _as_list(task, row)
+                make_example(task, parts)  # checks them, and raises ValueError for what is no row
+                lists.append(parts)
             except ValueError as error:
-                raise InputError(f"{_taken(task)}; {repr(row)[:SHOWN]} {error}") from None
+                raise InputError(f"{_forms(task)}; {repr(row)[:SHOWN]} {error}") from None
     return lists
 
 
-def _taken(task: Task) -> str:
-    """What rows the task takes, in words."""
-    forms = ""
-    if _has_one_text(task):
-        forms = "texts, lists of tokens, or " if target_kind(task).by_unit else "texts, or "
-    return f"task {task.id} takes {forms}examples, each a list of {_form(task)}"
+def _forms(task: Task) -> str:
+    """The forms of rows that the task takes, in words."""
+    tokens = "lists of tokens, " if target_kind(task).by_unit else ""
+    alone = f"texts, {tokens}or " if _has_one_text(task) else ""
+    return f"task {task.id} takes {alone}examples, each a list of {_parts(task)}"
 
 
 def _has_one_text(task: Task) -> bool:
@@ -45,7 +45,7 @@ def _has_one_text(task: Task) -> bool:
     return task.candidates is None and len(task.text) + len(task.marked) == 1
 
 
-def _form(task: Task) -> str:
+def _parts(task: Task) -> str:
     """What a row of the task is a list of, in words."""
     if task.candidates is not None:
         return "texts and candidates"
@@ -59,28 +59,29 @@ def _form(task: Task) -> str:
 
 def _as_list(task: Task, row: Any) -> Row:
     """A row as a list of its texts and spans; tokens are joined as those of data files. Raises ValueError for another value."""
-    row, by_unit = _plain(row), target_kind(task).by_unit
+    row, kind = _without_array(row), target_kind(task)
     if isinstance(row, Mapping) and task.candidates is None and not task.marked:
         names = [column if column in row else column.removesuffix(LIST) for column in task.text]
-        if lacking := [name for name in names if name not in row]:
+        lacking = [name for name in names if name not in row]
+        if lacking:
             raise ValueError(f"has no column {lacking[0]!r}")
         parts = [row[name] for name in names]
     elif isinstance(row, str) and _has_one_text(task):
         parts = [row]
     elif not isinstance(row, list | tuple):
         raise ValueError("is a text" if isinstance(row, str) else f"is of type {type(row).__name__}")
-    elif by_unit and _has_one_text(task) and len(row) != 1:
+    elif kind.by_unit and _has_one_text(task) and len(row) != 1:
         parts = [row]  # the tokens of the text
     else:
         parts = list(row)
-    parts = list(map(_plain, parts))
-    return [target_kind(task).join_text(part) if by_unit and _are_tokens(part) else part for part in parts]
+    parts = list(map(_without_array, parts))
+    return [kind.join_text(part) if kind.by_unit and _are_tokens(part) else part for part in parts]
 
 
 def _are_tokens(part: Any) -> bool:
     return isinstance(part, list | tuple) and all(isinstance(token, str) for token in part)
 
 
-def _plain(value: Any) -> Any:
+def _without_array(value: Any) -> Any:
     """An array of NumPy as a list; any other value as it is."""
     return value.tolist() if hasattr(value, "tolist") else value

@@ -27,10 +27,8 @@ class Method(ABC):
 
     def __init__(self, request: "BuildRequest") -> None:
         self.config, self.suite, self.dataset = request.config, request.suite, request.dataset
-        # Hashes, by name, of everything except the data that its predictions depend on.
-        self.fingerprints: dict[str, str] = {}
-        # Entries that it adds to the summary; sentences under "notes" are printed below the table.
-        self.facts: dict[str, Any] = {}
+        self.fingerprints: dict[str, str] = {}  # hashes, by name, of all but the data that predictions depend on
+        self.facts: dict[str, Any] = {}  # what it adds to the summary; sentences under "notes" stand below the table
 
     def to_predict(self, task: Task) -> "dict[str, Split]":
         """The rows of a task that are predicted, by split: all but its training rows."""
@@ -79,8 +77,7 @@ class Model(Protocol):
     dim: int  # the size of text vectors
     parameters: int  # those of the encoder, without heads
     parameters_without_embeddings: int  # those of them that are not in word vectors
-    # Ids of the suite's tasks whose training rows the encoder has seen, with labels or without.
-    trained_on: Sequence[str]
+    trained_on: Sequence[str]  # ids of the suite's tasks whose training rows the encoder saw, with labels or without
 
     def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
         """Predicted targets (rows,) of at least one row. Raises ValueError for a row that is not one of this task."""

@@ -28,8 +28,7 @@ class MethodKind(ABC):
     """One method: an entry of `mtl.methods.METHODS`, in which a subclass says what is special about it."""
 
     family: str  # the group of its rows in tables (floor, lstm, transformer, …), where `family_of` says no other
-    # The configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all keys that begin with it.
-    reads: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()  # the configuration keys that it reads in addition to `COMMON_KEYS`, in the same form
     # What makes the `Method` of a `BuildRequest`, by a name as `mtl.base.wings.resolve` takes it, since most are slow to import; None: it
     # trains nothing, and a job builds it from runs or predictions (`mtl.jobs.inputs`).
     builds: str | None = None
@@ -37,8 +36,7 @@ class MethodKind(ABC):
     is_constant: bool = False  # whether it is the best constant answer, with which tables compare other methods
     is_deterministic: bool = False  # whether its result is the same with every seed, so that one seed is enough
     reads_units: bool = False  # whether it answers tasks with a target for each unit (`mtl.tasks.target_kind`)
-    # Whether its runs compute anything, with torch or without it. Those of other methods record no machine and do not import torch.
-    computes: bool = True
+    computes: bool = True  # whether its runs compute anything, with torch or without it; others record no machine and do not import torch
 
     @abstractmethod
     def title(self, config: Config) -> str:

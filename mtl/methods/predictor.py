@@ -90,7 +90,7 @@ class Predictor:
         summary, inputs = read_summary(folder.summary), folder.read_inputs()
         tasks = list(summary["tasks"])
         if task is not None and task not in tasks:
-            raise InputError(f"--task {task}: not in this run; it has {', '.join(tasks)}")
+            raise InputError(f"task {task!r}: not in this run; it has {', '.join(tasks)}")
         suite = load_suite(folder.suite)
         if unknown := [id for id in tasks if id not in suite.tasks]:
             raise InputError(f"{unknown[0]!r} is not one of {folder.suite}", path=folder.summary, key="tasks")
@@ -103,7 +103,7 @@ class Predictor:
 
     def predict(self, task: str, rows: Sequence[Row]) -> list[Any]:
         """A prediction for each example, of the type that `mtl.Run.predictions` has: a label (an integer if all labels are whole numbers, else a
-        string), a float, or a list of labels. Raises InputError for examples of another form.
+        string), a float, a candidate's index, a text, or a list of labels. Raises InputError for examples of another form.
 
         Args:
             task: the id of a task of the run.
@@ -142,8 +142,7 @@ class Predictor:
 
         Args:
             texts: any number of them.
-            pooling: how the vectors of a text's tokens become one: their max or their mean; None: max for an LSTM, as in training, and
-                mean for a transformer.
+            pooling: how the vectors of a text's tokens become one: their max or mean; None: max for an LSTM, as in training, mean for a transformer.
             progress: show it on standard error."""
         method = pooling or self.model.pooling
         check_choice("pooling", method, POOLINGS)
@@ -173,7 +172,7 @@ class Predictor:
         if ending not in ("", *ENDINGS):
             endings = " or ".join(ENDINGS)
             raise InputError(f"predictions are lines of text; their file's name ends in {endings}", path=out)
-        if out is not None and out.exists() and out.samefile(path):
+        if out is not None and out.exists() and path.exists() and out.samefile(path):
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
         targets, kind = self._targets(task, read_rows(suite_task, path)), target_kind(suite_task)

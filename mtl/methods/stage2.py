@@ -54,8 +54,7 @@ class Finetuning:
     def predict(self, network: Network, answered: Task) -> Predictions:
         """The predictions for `answered`, which is this task or a task that its head answers: (rows,) by split, without train."""
         head, answers, size = target_kind(self.task).head, self.data.answers(self.task), self.config.finetune.batch_size
-        # The network has only this task's head, so the rows are predicted as rows of this task.
-        splits = self.data.splits[answered.id]
+        splits = self.data.splits[answered.id]  # predicted as rows of this task, whose head the network has alone
         codes = self.input.codes(network, self.task.id, splits, size, self.config.trainer)
         texts = {name: last_texts(answered, splits[name], self.data.dataset.texts) for name in codes}
         return {name: head.decode(codes[name], answers, texts[name]) for name in codes}

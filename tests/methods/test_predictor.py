@@ -160,7 +160,7 @@ def test_blocks_and_poolings(run: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("mtl.data.blocks.BLOCK", 2)
     predictor = mtl.load(run)
     texts = ["solen skiner nummer 1", "helt nya ord", "jag", "regnet faller"]
-    sequences = predictor.model.sequences(TokenizedTexts(texts, "sv", 99))  # type: ignore[attr-defined]
+    sequences = predictor.model.to_sequences(TokenizedTexts(texts, "sv", 99))  # type: ignore[attr-defined]
     for pooling, pool in (("max", np.max), ("mean", np.mean)):
         vectors = predictor.encode(texts, pooling)
         for number, vector in enumerate(vectors):
@@ -182,6 +182,7 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert pd.read_csv(tmp_path / "out.csv")["label"].tolist() == printed.splitlines()[1:]
     for name in ("out.jsonl", "out.tsv.gz"):
         refused(predictor.predict_file, "kansla", tmp_path / "in.tsv", tmp_path / name, file=name)
+    refused(predictor.predict_file, "kansla", tmp_path / "none.tsv", tmp_path / "out.tsv", file="none.tsv")
 
 
 def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from mtl.tasks.task import Task
 
 
 class FloorKind(MethodKind):
-    """A floor whose runs have one title and one folder."""
+    """A floor. Unless a subclass says otherwise, its runs have one title and one folder."""
 
     family = "floor"
     reads: tuple[str, ...] = ("floor.",)
@@ -43,7 +43,7 @@ class GuessKind(FloorKind):
         self.is_deterministic = name in ("constant", "majority")
 
     def answers(self, task: Task) -> bool:
-        """Single words, too, since it reads no texts."""
+        """Tasks on single words, too, since it reads no texts."""
         return self.any_target or TARGET_KINDS[task.kind].head_type is not None
 
 

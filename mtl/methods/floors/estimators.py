@@ -34,8 +34,7 @@ LISTS_OF_ARRAYS = ("coefs_", "intercepts_")
 class CosineInRange(BaseEstimator):
     """A regressor that learns nothing: it scales the last feature, a cosine between 0 and 1, to the range from low to high."""
 
-    # The attribute in which scikit-learn looks for the allowed types.
-    _parameter_constraints = {"low": [Real], "high": [Real]}
+    _parameter_constraints = {"low": [Real], "high": [Real]}  # where scikit-learn looks for the allowed types
 
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
         self.low, self.high = low, high

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from mtl.base.errors import InputError
-from mtl.base.files import write_json
+from mtl.base.files import write_checkpoint, write_json
 from mtl.base.log import logger
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
@@ -47,7 +47,8 @@ class Floor(Method):
         if self.config.method in estimators.ESTIMATORS:
             self.inputs = TaskInputs(self.config, request.dataset, self.suite.language, self.new_features)
             self.dataset = self.inputs.dataset
-            if single := [task.id for task in self.dataset.tasks if guess_for(self.config.method, task)]:
+            single = [task.id for task in self.dataset.tasks if guess_for(self.config.method, task)]
+            if single:
                 note = f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(single)}."
                 self.facts["notes"] = [note]
         self._models: dict[str, TaskModel] = {}  # of the last seed, by task
@@ -89,21 +90,25 @@ class Floor(Method):
         return {name: guessed(guess, task, train, split, rng, self.dataset.texts) for name, split in splits.items()}
 
     def _learn(self, task: Task, seed: int, folder: Path) -> TaskModel:
-        """The model with the settings that are best on dev, or that an earlier run has chosen. It is written if `floor.keep` says so."""
-        record, candidates = chosen_file(folder, task.id), self._candidates(task)
-        if not record.exists():
-            model = self._choose(task, candidates, seed, record)
-        elif (settings := read_json(record, Chosen)["settings"]) in candidates:
-            model = self._train(task, settings, seed)
-        else:
-            raise InputError("are none of those to try; delete it, and run this again", path=record, key="settings")
+        """The model of a task. It is written if `floor.keep` says so; with null, if its method keeps models and it is small."""
+        model = self._best_model(task, seed, chosen_file(folder, task.id))
         self._models[task.id] = model
         keep = self.config.floor.keep
         if keep is None:
             keep = self.config.method in KEEPABLE and model.parameters <= MOST_KEPT
         if keep:
-            model.write(model_file(folder, task.id))
+            write_checkpoint(model_file(folder, task.id), model.content())
         return model
+
+    def _best_model(self, task: Task, seed: int, record: Path) -> TaskModel:
+        """The model with the settings that are best on dev, or that an earlier run has recorded."""
+        candidates = self._candidates(task)
+        if not record.exists():
+            return self._choose(task, candidates, seed, record)
+        settings = read_json(record, Chosen)["settings"]
+        if settings not in candidates:
+            raise InputError("are none of those to try; delete it, and run this again", path=record, key="settings")
+        return self._train(task, settings, seed)
 
     def _candidates(self, task: Task) -> list[Settings]:
         kind, floor = target_kind(task), self.config.floor
@@ -118,21 +123,20 @@ class Floor(Method):
         self.inputs.fitted(task, candidates[0].get(VECTORIZER))  # before the trials: n-grams have progress bars, too
         split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
         dev = self.dataset.splits[task.id][split].take(rows)
-        best: tuple[TaskModel, dict[str, Any]] | None = None
+        best: dict[str, Any] = {}  # the trial with the best score so far
         trials: list[dict[str, Any]] = []
         for settings in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
             model = self._train(task, settings, seed)
             predicted = self._predicted(model, task, task, split)[rows]
-            trials.append({"settings": settings, "score": score(task, predicted, dev.scored)})
-            if best is None or trials[-1]["score"] > best[1]["score"] + TIE:
-                best = model, trials[-1]
-        assert best is not None
-        model, trial = best
+            trial = {"settings": settings, "score": score(task, predicted, dev.scored)}
+            trials.append(trial)
+            if not best or trial["score"] > best["score"] + TIE:
+                best_model, best = model, trial
         seconds = time.monotonic() - start
-        write_json(record, {**trial, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
-        chosen = ", ".join(f"{key}={value}" for key, value in trial["settings"].items()) or "the defaults"
-        logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.suite.shown.show(trial["score"]), chosen)
-        return model
+        write_json(record, {**best, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
+        chosen = ", ".join(f"{key}={value}" for key, value in best["settings"].items()) or "the defaults"
+        logger.info("seed %d · %s · %s on dev with %s", seed, task.id, self.suite.shown.show(best["score"]), chosen)
+        return best_model
 
     def _train(self, task: Task, settings: Settings, seed: int) -> TaskModel:
         vectorizer = settings.get(VECTORIZER)
@@ -161,7 +165,7 @@ class Floor(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
-        records = [read_json(chosen_file(folder, task), Chosen) for task in self._models]
+        records = [read_json(chosen_file(folder, id), Chosen) for id in self._models]
         parameters = sum(model.parameters for model in self._models.values())
         tasks = [task for task in self.dataset.tasks if task.id in self._models]
         trained = TrainedFloor(self.config, self.suite.language, self._models)

@@ -9,8 +9,13 @@ from mtl.tasks.metrics import best_constant
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-GUESSES = ("random", "constant", "uniform", "majority")
-ANY_ANSWER = ""  # as a head's answers: whatever was drawn is allowed, also no answer at all
+GUESSES = (
+    "random",  # drawn from the targets of the training rows, as the row "Random" of KLEJ's Table 3
+    "constant",  # the best constant answer on the training rows, by the task's metric
+    "uniform",  # each possible answer is equally probable, as "Random" in the Superlim paper
+    "majority",  # the most frequent target of the training rows ("MaxFreq/Avg" there); of numbers, the mean; of units, `TargetKind.usual`
+)
+ANY_ANSWER = ""  # a word that `decode` gets, so that a drawn code may also mean that there is no answer
 
 
 def guess_for(method: str, task: Task) -> str | None:
@@ -23,24 +28,17 @@ def guess_for(method: str, task: Task) -> str | None:
 def guessed(
     guess: str, task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()
 ) -> np.ndarray:
-    """A target for each row to predict, (rows,).
-
-    Args:
-        guess: one of GUESSES. random: drawn from the targets of the training rows, as the row "Random" of KLEJ's Table 3. constant: the best
-            constant answer on the training rows, by the task's metric. uniform: each possible answer is equally probable ("Random" in the
-            Superlim paper). majority: the most frequent target of the training rows; for numbers, their mean ("MaxFreq/Avg" in the Superlim
-            paper); for targets of units, such as the tags of tokens, the kind answers by the texts (`TargetKind.usual`).
-        texts: those of the dataset, which both splits refer to."""
-    kind, candidates = target_kind(task), rows.scored.candidates
+    """A target for each row to predict, (rows,), by one of GUESSES. `texts` are those of the dataset, which both splits refer to."""
+    kind, sizes = target_kind(task), rows.scored.candidates  # how many candidates, or units, each row has
     if guess == "constant":
-        return kind.repeat(best_constant(task, train.scored), len(rows), candidates)
+        return kind.repeat(best_constant(task, train.scored), len(rows), sizes)
     if guess == "majority" and kind.by_unit:
         firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
         return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), firsts)
     if guess == "majority":
-        return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
+        return kind.repeat(kind.commonest(train.targets), len(rows), sizes)
     draw = kind.draw if guess == "random" else kind.uniform
-    drawn = draw(train.targets, candidates, len(rows), rng)
+    drawn = draw(train.targets, sizes, len(rows), rng)
     if drawn.ndim == 1:
         return drawn
     return kind.head.decode(drawn, [ANY_ANSWER], last_texts(task, rows, texts))  # codes of units become tags or texts

@@ -15,19 +15,20 @@ from mtl.base.settings.schema import Config
 from mtl.data.dataset import Dataset, Split, last_texts, marked_texts
 from mtl.data.text import tokenized
 from mtl.methods.floors.features import Document, Matrix, RowFeatures
-from mtl.tasks.targets import TARGET_KINDS, target_kind
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 MOST_UNITS = 2_000_000  # of training rows that linear models learn from, unless `floor.train_rows` says otherwise
 
 Words = Callable[[int], list[str]]  # the words of the text with a number
+Input = list[Document]  # the documents of a model input
 
 
 def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
     """The split of a task with units, in which each unit is an input; any other split as it is. `texts` as in `documents_of`."""
-    if not TARGET_KINDS[task.kind].by_unit:
-        return split
     kind = target_kind(task)
+    if not kind.by_unit:
+        return split
     sizes = np.array([len(kind.units(text)) for text in last_texts(task, split, texts)], dtype=np.int64)
     return replace(split, texts=np.repeat(split.texts, sizes, axis=0), sizes=sizes)
 
@@ -35,10 +36,10 @@ def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
 def documents_of(
     task: Task, split: Split, texts: Sequence[str], words: Words | None, inputs: np.ndarray | None = None
 ) -> Any:
-    """The documents of each input of a split, as a list; to be iterated once. They are the input's texts with their words, or in a split of
-    `unit_inputs` one document with the unit's features as words. Without `words`, documents have none, and what is marked in the texts follows them.
+    """For each input of a split, the list of its documents; to be read once, since those of units are an iterator. They are the input's texts with
+    their words; of a unit, one document with the unit's features as words. Without `words`, documents have none, and marked spans follow.
     `texts` are those that the split has the numbers of. `inputs` are the numbers of the inputs to return, in ascending order; None: all."""
-    if TARGET_KINDS[task.kind].by_unit:
+    if target_kind(task).by_unit:
         return _unit_documents(task, split, texts, inputs)
     documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
     rows = [[documents[text] for text in row] for row in split.texts.tolist()]
@@ -48,9 +49,7 @@ def documents_of(
     return rows if inputs is None else [rows[number] for number in inputs.tolist()]
 
 
-def _unit_documents(
-    task: Task, split: Split, texts: Sequence[str], inputs: np.ndarray | None
-) -> Iterator[list[Document]]:
+def _unit_documents(task: Task, split: Split, texts: Sequence[str], inputs: np.ndarray | None) -> Iterator[Input]:
     """The units of a split, made when they are read: all at once, those of SQuAD would need 30 GB."""
     assert split.sizes is not None
     is_read = np.ones(len(split.texts), dtype=bool) if inputs is None else np.isin(np.arange(len(split.texts)), inputs)
@@ -64,12 +63,13 @@ def _unit_documents(
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). They are those of `most_rows` rows,
-    evenly spread over the file; None: of all rows, or in a task with units of as many as have MOST_UNITS. With `in_pairs`, a row of a choice has only
-    two inputs: its right candidate, and a wrong one, drawn at random, which is the same with each seed."""
+    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). They are the inputs of `most_rows`
+    rows, evenly spread over the file. None: those of all rows; in a task with units, of as many rows as have MOST_UNITS. With `in_pairs`, a choice
+    has two inputs a row: its right candidate and a wrong one, which is drawn at random, the same with each seed."""
     rows = np.arange(len(train))
     if most_rows is None and target_kind(task).by_unit and train.sizes is not None:
-        most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, int(train.sizes.sum())))
+        units = int(train.sizes.sum())
+        most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, units))  # all rows, if these have no more units
     if most_rows is not None and most_rows < len(train):
         rows = np.arange(most_rows) * len(train) // most_rows
     inputs = _right_and_wrong(task, train, rows) if in_pairs and train.sizes is not None else train.inputs(rows)
@@ -135,9 +135,9 @@ class TaskInputs:
         features, splits = self._new_features(task, vectorizer), self.dataset.splits[task.id]
         inputs, _ = self.training(task)
         if target_kind(task).by_unit and len(inputs) < len(splits["train"].texts):
-            words = f"learns from {len(inputs)} of {len(splits['train'].texts)} words"
-            rows = f"those of rows that are evenly spread over the training rows; floor.train_rows.{task.id} sets the number of rows"
-            logger.warning("task %s: %s, %s", task.id, words, rows)
+            share = f"learns from {len(inputs)} of {len(splits['train'].texts)} words"
+            chosen = f"those of rows that are evenly spread over the training rows; floor.train_rows.{task.id} sets the number of rows"
+            logger.warning("task %s: %s, %s", task.id, share, chosen)
         try:
             by_split = {"train": features.fit(self.documents(task, splits["train"], inputs))}
         except ValueError:

@@ -11,7 +11,6 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError
-from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import FloorConfig
 from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, new_features, weight_count
 from mtl.methods.floors.features import VECTORIZERS, Document, RowFeatures, finite_numbers
@@ -37,10 +36,11 @@ class TaskModel(NamedTuple):
         return weight_count(self.estimator)
 
     def content(self) -> "ModelContent":
-        """What its file holds; only of one of the KEEPABLE methods."""
+        """What its file (`model_file`) holds, for `read_model`; only of one of the KEEPABLE methods."""
         in_pairs = isinstance(self.estimator, YesOrNo)
         estimator = self.estimator.classifier if in_pairs else self.estimator
-        arrays = {name: getattr(estimator, name) for name in _shapes(estimator, 0, 0)}
+        attributes = _shapes(estimator, width=0, classes=0)  # only their names are needed here
+        arrays = {name: getattr(estimator, name) for name in attributes}
         return ModelContent(
             in_pairs=in_pairs,
             numbers={name: torch.as_tensor(array, dtype=torch.float64).contiguous() for name, array in arrays.items()},
@@ -48,10 +48,6 @@ class TaskModel(NamedTuple):
             vectorizer=self.vectorizer,
             features=self.features.state(),
         )
-
-    def write(self, path: Path) -> None:
-        """Write the model to a file, for `read_model`; only of one of the KEEPABLE methods."""
-        write_checkpoint(path, self.content())
 
 
 class ModelContent(TypedDict):
@@ -88,7 +84,8 @@ def restored_model(content: ModelContent, method: str, settings: FloorConfig, ta
         raise ValueError(f"its vectorizer {name} is unknown")
     features = new_features(method, settings, task, name)
     features.restore(content["features"])
-    width = features.transform([[Document("", [])] * (2 if task.is_pair else 1)]).shape[1]
+    empty_row = [Document("", [])] * (2 if task.is_pair else 1)
+    width = features.transform([empty_row]).shape[1]
     return TaskModel(_restored_estimator(content, method, task, width), features, name)
 
 
@@ -132,4 +129,6 @@ def _shapes(estimator: Any, width: int, classes: int) -> dict[str, tuple[int, ..
         return {"feature_log_prob_": (classes, width), "class_log_prior_": (classes,)}
     if isinstance(estimator, Ridge):
         return {"coef_": (width,), "intercept_": ()}
-    return {"coef_": (width,), "intercept_": (1,)} if isinstance(estimator, LinearSVR) else {}
+    if isinstance(estimator, LinearSVR):
+        return {"coef_": (width,), "intercept_": (1,)}
+    return {}  # a CosineInRange has learned nothing

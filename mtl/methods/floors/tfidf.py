@@ -139,8 +139,7 @@ def _for_forest(pairs: Pairs, standardized: np.ndarray) -> csr_matrix:
     return hstack([features, *[features[:, -WHOLE_TEXTS:]] * copies], format="csr")
 
 
-# What each method reads of pairs, (pairs, features). The second argument has the cosines, standardized by their mean and standard deviation over the
-# training rows, (pairs, kinds).
+# What each method reads of pairs, (pairs, features). The second argument has the cosines, standardized over the training rows, (pairs, kinds).
 PAIR_FEATURES: Mapping[str, Callable[[Pairs, np.ndarray], Matrix]] = {
     "overlap": lambda pairs, standardized: pairs.cosines,
     "logistic": _for_linear_model,

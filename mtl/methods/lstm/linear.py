@@ -1,5 +1,4 @@
-"""The linear models whose outputs heads add to their own (`head.linear`): logistic regression, for numbers ridge regression, on the TF-IDF features
-of the floors.
+"""The linear models whose outputs heads add to their own (`head.linear`): logistic or, for numbers, ridge regression on the floors' TF-IDF features.
 
 The sum is a product of experts (Hinton 2002): the LSTM learns what n-grams do not tell. It should learn this from errors as they are on new rows. So
 a training row gets the outputs of a model that was not trained on it (out of fold, as in stacking: Wolpert 1992). All other rows get the outputs of a
@@ -55,14 +54,13 @@ class LinearModels:
     """The linear models of a run or of one task, by the id of the task that each was trained on, and the seconds of their training."""
 
     models: Mapping[str, TaskModel]
-    # float32 (inputs, outputs) by task id and split: of the tasks with models, and of those that their heads answer.
-    outputs: Mapping[str, Mapping[str, np.ndarray]]
+    outputs: Mapping[str, Mapping[str, np.ndarray]]  # float32 (inputs, outputs), by answered task and split
     seconds: float
 
     def write(self, seed_folder: Path) -> None:
         """Write the models into the folder of a seed, for `load_linear`."""
         for id, model in self.models.items():
-            model.write(model_file(seed_folder, id))
+            write_checkpoint(model_file(seed_folder, id), model.content())
         write_json(_list_file(seed_folder), list(self.models))
 
     @property
@@ -78,18 +76,18 @@ def basis(floor: FloorConfig) -> str:
 
 
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
-    """The linear models of all tasks that may have one and whose training rows can teach it; from the cache if they are there. `texts` are those of
-    the dataset, without boundary words."""
+    """The linear models of all tasks that may have one and can teach it; cached ones are read. `texts` are the dataset's, without boundary words."""
     all_trained: list[LinearModels] = []
     done, tasks = 0, [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
     with Progress("linear models", sum(map(fit_count, tasks)), "fits") as bar:
         for task in tasks:
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
-            trained = _read(path, config, task)
-            if trained is None and (trained := _train(config, dataset, task, texts, bar)) is not None:
-                _write(path, task, trained)
+            cached = _read(path, config, task)
+            trained = cached or _train(config, dataset, task, texts, bar)
             if trained is not None:
                 all_trained.append(trained)
+                if cached is None:
+                    _write(path, task, trained)
             done += fit_count(task)
             bar.reach(done)
     models = {id: model for trained in all_trained for id, model in trained.models.items()}
@@ -117,10 +115,10 @@ def _read(path: Path, config: Config, task: Task) -> LinearModels | None:
     try:
         content = read_checkpoint(path, _CachedModel)
         model = restored_model(content["model"], METHOD, config.floor, task)
-    except (InputError, KeyError, TypeError, ValueError, RecursionError):
+        tensors = content["outputs"].items()
+        outputs = {id: {name: tensor.numpy() for name, tensor in splits.items()} for id, splits in tensors}
+    except (InputError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return None
-    tensors = content["outputs"]
-    outputs = {id: {name: tensor.numpy() for name, tensor in splits.items()} for id, splits in tensors.items()}
     return LinearModels({task.id: model}, outputs, content["seconds"])
 
 
@@ -167,9 +165,10 @@ def load_linear(request: LoadRequest) -> TrainedFloor:
     """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
     folder, tasks, list_file = request.seed_folder, request.suite.tasks, _list_file(request.seed_folder)
     listed = read_json(list_file, list[str])
-    possible = [id for id in request.trained_tasks if _has_linear(tasks[id], request.answers)]
-    present = {id for id in possible if model_file(folder, id).exists()}
-    if odd := set(listed) - set(possible) or present - set(listed):
+    possible = {id for id in request.trained_tasks if _has_linear(tasks[id], request.answers)}
+    unlisted = {id for id in possible if model_file(folder, id).exists()} - set(listed)
+    odd = (set(listed) - possible) or unlisted
+    if odd:
         raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}); {RESTORE}", path=list_file)
     models = {id: read_model(model_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in listed}
     return TrainedFloor(request.config, request.suite.language, models, request.answers)

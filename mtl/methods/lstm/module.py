@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +37,7 @@ class Module(MultitaskModule):
 
     `forward` takes a `mtl.model.network.Batch` and returns the outputs of its task's head, (inputs, outputs). Lightning's Trainer fits, validates,
     tests and predicts with it on batches of `loader`: with Adam, at the stage's first learning rate, and the loss of the task. It logs `train/loss`,
-    `dev/loss`, `test/loss`, and `dev/TASK` and `test/TASK`: the task's metric × 100, if the metric needs no further columns and the answers are
-    labels, numbers or candidates.
+    `dev/loss`, `test/loss`, `dev/TASK`, `test/TASK`: the metric × 100, if it needs no further columns and answers are labels, numbers or candidates.
 
     Attributes:
         network: a `mtl.model.network.Network`, after stage 1 with the heads of all tasks, after stage 2 with one. Where stage 2 reads token
@@ -57,7 +55,7 @@ class Module(MultitaskModule):
 
     @classmethod
     def load_from_checkpoint(  # type: ignore[override]
-        cls, checkpoint_path: str | PathLike[str], map_location: str | torch.device | None = "cpu", **options: Any
+        cls, checkpoint_path: str | os.PathLike[str], map_location: str | torch.device | None = "cpu", **options: Any
     ) -> "Module":
         """Read the weights of a finished stage, or those that a Trainer has saved while it trained a module further, as tensors alone: no code in the
         file runs. `eval()` turns dropout off.
@@ -96,12 +94,12 @@ class Module(MultitaskModule):
         if not isinstance(model, TrainedLstm):
             raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
         is_first = folder == pretrain_folder(seed_folder)
-        is_stage = is_first or folder == finetune_folder(seed_folder, folder.name)
-        if not is_stage or path.name not in WEIGHTS.values():
+        is_second = folder == finetune_folder(seed_folder, folder.name)
+        if not (is_first or is_second) or path.name not in WEIGHTS.values():
             raise InputError(NO_STAGE, path=path)
         network = _stage1(predictor, model, path) if is_first else model.network(predictor.task(folder.name))
         assert isinstance(network, Network)
-        if not is_first and network.encoder is not None:
+        if is_second and network.encoder is not None:
             network.encoder.requires_grad_(config.finetune.train_encoder)
         model.use(network)
         rate = (config.pretrain if is_first else config.finetune).learning_rate
@@ -124,18 +122,18 @@ class Module(MultitaskModule):
         return loss
 
     def on_validation_epoch_start(self) -> None:
-        # By task, of each batch: predictions, and the rows that they are compared with.
-        self._scored: dict[str, list[tuple[np.ndarray, ScoredRows]]] = {}
+        self._scored: dict[str, list[tuple[np.ndarray, ScoredRows]]] = {}  # by task: predictions and rows of batches
 
     def validation_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
         outputs, task = self(batch), self.predictor.suite.tasks[batch.task]
         self.log(f"{self._split}/loss", self._loss(batch, outputs), batch_size=len(batch.rows))
         kind = target_kind(task)
-        if not (kind.by_unit or kind.dtype is object or task.further_columns):
-            tensors = (self.network.predict(batch, outputs), batch.targets)
-            predicted, targets = (kind.head.decode(codes.cpu().double().numpy(), []) for codes in tensors)
-            rows = ScoredRows(targets, None if batch.sizes is None else batch.sizes.numpy())
-            self._scored.setdefault(task.id, []).append((predicted, rows))
+        if kind.by_unit or kind.dtype is object or task.further_columns:
+            return
+        codes = self.network.predict(batch, outputs).cpu().double().numpy()
+        predicted, targets = kind.head.decode(codes, []), kind.head.decode(batch.targets.cpu().double().numpy(), [])
+        rows = ScoredRows(targets, None if batch.sizes is None else batch.sizes.numpy())
+        self._scored.setdefault(task.id, []).append((predicted, rows))
 
     def on_validation_epoch_end(self) -> None:
         for id, batches in self._scored.items():
@@ -170,8 +168,8 @@ class Module(MultitaskModule):
             batch_size: model inputs in a batch."""
         suite_task, model = self.predictor.task(task), self.predictor.model
         assert isinstance(model, TrainedLstm)
-        checked = as_rows(suite_task, rows)
-        if (head := suite_task.answered_by or task) not in self.network.kinds:
+        checked, head = as_rows(suite_task, rows), suite_task.answered_by or task
+        if head not in self.network.kinds:
             raise InputError(f"the module has the heads of {', '.join(self.network.kinds)}", key="task", value=task)
         split, task_input = model.prepared(suite_task, checked)
         if targets is not None:

@@ -55,23 +55,22 @@ class Fitting:
         fold: dev chooses nothing here."""
         folds = row_folds(self.task, self.train)
         input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
-        is_regressor = target_kind(self.task).estimator == "regressor"
-        penalties = PENALTIES[target_kind(self.task).estimator]
+        kind = target_kind(self.task)
+        penalties = PENALTIES[kind.estimator]
         result = np.zeros((len(input_folds), self.head.outputs([])), dtype=np.float32)
         penalty = penalties[0]
         for fold in range(FOLDS):
             tried = penalties if fold == 0 else [penalty]
             inputs, rest = np.flatnonzero(input_folds == fold), np.flatnonzero(input_folds != fold)
-            if len(inputs) and len(rest) and (is_regressor or len(np.unique(self.targets[rest])) > 1):
-                outputs = [self._outputs(self.fit(settings, rest), inputs) for settings in tried]
-                best = int(np.argmin([self._loss(values, np.flatnonzero(folds == fold)) for values in outputs]))
+            can_learn = kind.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
+            if len(inputs) and len(rest) and can_learn:
+                estimators, matrix = [self.fit(settings, rest) for settings in tried], self.matrix[inputs]
+                outputs = [kind.estimator_outputs(estimator, matrix, self.head, []) for estimator in estimators]
+                losses = [self._loss(values, np.flatnonzero(folds == fold)) for values in outputs]
+                best = int(np.argmin(losses))
                 result[inputs], penalty = outputs[best], tried[best]
             bar.advance(len(tried))
         return result, penalty
-
-    def _outputs(self, estimator: Any, inputs: np.ndarray) -> np.ndarray:
-        """An estimator's outputs for the inputs with these numbers, float32 (inputs, outputs)."""
-        return target_kind(self.task).estimator_outputs(estimator, self.matrix[inputs], self.head, [])
 
     def _loss(self, outputs: np.ndarray, rows: np.ndarray) -> float:
         """The loss of outputs for the inputs of the rows with these numbers."""
@@ -83,8 +82,9 @@ class Fitting:
 def row_folds(task: Task, train: Split) -> np.ndarray:
     """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together.
     Rows of one of the suite's groups belong together, and rows that share a text, on either side of a pair. If one text, or a chain of them, joins
-    more rows than half a fold has, only a shared first text counts: a text in so many rows is known to a model on new rows, too."""
-    by_any_text, by_first_text = (_joined_rows(train, sides) for sides in (train.texts.shape[1], 1))
+    more rows than half a fold has, and than first texts alone join, only first texts and groups count: new rows have such a text, too."""
+    by_any_text = _joined_rows(train, sides=train.texts.shape[1])
+    by_first_text = _joined_rows(train, sides=1)
     most = max(len(train) / (2 * FOLDS), np.bincount(by_first_text).max(initial=0))
     sets = by_any_text if np.bincount(by_any_text).max(initial=0) <= most else by_first_text
     order = np.random.default_rng(zlib.crc32(task.id.encode())).permutation(sets.max(initial=-1) + 1)

@@ -1,6 +1,5 @@
 """Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1), once for all runs that would train it exactly alike.
-A finished stage 1 is recorded beside the folders of the runs, under its key, a hash of the data, the embeddings and the settings that it depends on;
-another run with the same key takes its weights."""
+A finished stage 1 is recorded beside the runs' folders under its key, a hash of all that it depends on; a run with this key takes its weights."""
 
 import hashlib
 import json

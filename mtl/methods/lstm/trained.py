@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
     """The encoder that the configuration describes, for vectors of the size `dim`. Raises InputError if this machine's memory does not hold it."""
-    encoder = config.encoder
-    sizes, dropouts = (encoder.hidden_size, encoder.num_layers), (config.embeddings.dropout, encoder.dropout)
-    check_size(lambda: BiLSTM(dim, *sizes))
-    return Encoder(embedder, dim, *sizes, *dropouts, encoder.join_input)
+    settings, input_dropout = config.encoder, config.embeddings.dropout
+    size, layers = settings.hidden_size, settings.num_layers
+    check_size(lambda: BiLSTM(dim, size, layers))
+    return Encoder(embedder, dim, size, layers, input_dropout, settings.dropout, settings.join_input)
 
 
 @dataclass(eq=False)
@@ -53,7 +53,7 @@ class TrainedLstm(TrainedNetworks):
     language: str
     folder: Path
     encoder: Encoder  # that of stage 1, on the device to compute on
-    sequences: Callable[[TokenizedTexts], Sequences]  # turns texts, whose words may be new, into the encoder's input
+    to_sequences: Callable[[TokenizedTexts], Sequences]  # turns texts, whose words may be new, into the encoder's input
     embeddings: Embeddings | Reader  # of a run in training, or of a finished one
     answers: Answers
     trained_on: Sequence[str] = ()
@@ -74,7 +74,7 @@ class TrainedLstm(TrainedNetworks):
             split = replace(split, base=self.linear.outputs(task, rows))
         placer = SpanPlacer(tokenized, texts, self.language, config.max_length, config.boundary_words)
         split = placer.place(task, split)
-        sequences = self.sequences(placer.texts())
+        sequences = self.to_sequences(placer.texts())
         network = self.network(task)
         assert isinstance(network, Network)
         if network.encoder is None:  # what stage 2 read: token outputs, rounded as `finetune.token_outputs` says
@@ -85,10 +85,10 @@ class TrainedLstm(TrainedNetworks):
         """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1, which all tasks share."""
         with hidden_progress():
             tokenized = TokenizedTexts(texts, self.language, self.config.max_length)
-        sequences = self.sequences(tokenized.with_boundaries() if self.config.boundary_words else tokenized)
-        numbers = [tokenized.index[text] for text in texts]
+        sequences = self.to_sequences(tokenized.with_boundaries() if self.config.boundary_words else tokenized)
         with mixed_precision(self.config.trainer, self.encoder.device), hidden_progress():
             encoded = self.encoder.encode(sequences, torch.arange(len(tokenized)), pooling=pooling)
+        numbers = [tokenized.index[text] for text in texts]
         return encoded[numbers].numpy()
 
     def fingerprint(self) -> str:
@@ -127,7 +127,8 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     checkpoint = pretrain_folder(folder) / WEIGHTS["best"]
     weights = weights_below(read_weights(checkpoint), "encoder.")
     vectors = find_vectors(config, request.suite)
-    path, fingerprint = None if vectors is None else vectors.path, request.inputs["embeddings"]
+    path = None if vectors is None else vectors.path
+    fingerprint = request.inputs["embeddings"]
     learned = weights_below(weights, "embedder.")
     described = RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
     reader = EMBEDDERS[name].load(described)

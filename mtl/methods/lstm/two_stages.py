@@ -62,8 +62,7 @@ class TwoStages(Method):
         self.facts["hidden_size"] = config.encoder.hidden_size
         if notes := self._threshold_notes():
             self.facts["notes"] = notes
-        # Beside the run's own folder, where other runs of the suite are.
-        self._stage1_records = request.folder.absolute().parent / ".stage1"
+        self._stage1_records = request.folder.absolute().parent / ".stage1"  # beside the folders of the suite's runs
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0  # of the last seed's frozen encoder
 
@@ -105,8 +104,7 @@ class TwoStages(Method):
         shared = SharedStage1(self._stage1_records, self.shared(seed))
         stage1_folder = pretrain_folder(folder)
         network = pretrain(self.config, self.data, self.sequences, self.embeddings, seed, stage1_folder, shared)
-        # Lightning's objects of earlier stages refer to each other. They hold optimizer states and the last seed's token outputs.
-        gc.collect()
+        gc.collect()  # Lightning's objects of earlier stages refer to each other, and hold optimizer states and the last seed's token outputs
         input_for = self._stage2_inputs(network, seed, folder)
         for task in self.dataset.trained_tasks:
             stage = Finetuning(self.config, self.data, task, input_for(task), seed, finetune_folder(folder, task.id))

@@ -8,6 +8,7 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
+from mtl.base.wording import counted
 from mtl.data.dataset import Dataset, Split, marked_texts
 from mtl.methods.transformer.pretrained import Pretrained
 from mtl.methods.transformer.reading import tokenizing
@@ -22,10 +23,9 @@ Tokens = tuple[list[int], list[int]]  # ids, and for each the text that it belon
 
 
 class InputReader:
-    """Turns texts into token ids with a transformer's tokenizer.
-    The first text, or the first two as a pair, are the head of an input. Where a head is too long, its longer text is cut at its end. Further texts
-    are the tail, each after the tokenizer's separator, as parts of the second text (Superlim's protocol). They are marked words, and only very long
-    ones are cut (MOST_FURTHER)."""
+    """Turns texts into token ids with a transformer's tokenizer. The first text, or the first two as a pair, are the head of an input. Where a head
+    is too long, its longer text is cut at its end. Further texts are the tail, each after the tokenizer's separator, as parts of the second text
+    (Superlim's protocol). They are marked words, and only very long ones are cut (MOST_FURTHER)."""
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
         """The largest length of an input is in tokens (`longest_input`)."""
@@ -35,8 +35,8 @@ class InputReader:
         self._table_sizes = {"token": pretrained.body.get_input_embeddings().num_embeddings, "type": types}
         self.seen = self.cut = 0  # how many inputs were read, and how many of them were too long
         with tokenizing(self.name):
-            marks = [int(self.tokenizer.num_special_tokens_to_add(pair=pair)) for pair in (False, True)]
-        self._shortest = {1: 1 + marks[0], 2: 2 + marks[1]}  # tokens of one or two texts of a token each, with marks
+            marks = {sides: int(self.tokenizer.num_special_tokens_to_add(pair=sides == 2)) for sides in (1, 2)}
+        self._shortest = {sides: sides + marks[sides] for sides in marks}  # in tokens: texts of one each, and marks
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
@@ -50,9 +50,9 @@ class InputReader:
         lengths = np.array(list(map(len, rows)), dtype=np.int64)
         starts = np.cumsum(lengths) - lengths
         tokens = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
-        for (kind, size), column in zip(self._table_sizes.items(), tokens.T, strict=True):
-            if len(column) and size is not None and column.max() >= size:
-                message = f"its tokenizer gives the {kind} {column.max()}, and the model has {size}; restore the folder's files"
+        for (column, size), numbers in zip(self._table_sizes.items(), tokens.T, strict=True):
+            if len(numbers) and size is not None and numbers.max() >= size:
+                message = f"its tokenizer gives the {column} {numbers.max()}, and the model has {size}; restore the folder's files"
                 raise InputError(f"{self.name}: {message}")
         return ArraySequences(tokens, starts, lengths)
 
@@ -78,17 +78,15 @@ class InputReader:
 
     def _check_length(self, count: int) -> None:
         """Raise InputError if `max_length` leaves no token for each of so many texts, beside the marks of the tokenizer."""
-        further = max(0, count - 2)
-        shortest = self._shortest[count - further] + 2 * further
+        sides, further = min(count, 2), max(0, count - 2)
+        shortest = self._shortest[sides] + 2 * further
         if self.length < shortest:
-            inputs = f"inputs of {count} texts with the marks of {self.name}"
-            message = f"is too short for {inputs}; set max_length={shortest} or more"
-            raise InputError(message, key="max_length", value=self.length)
+            problem = f"is too short for inputs of {counted(count, 'text')} with the marks of {self.name}; set max_length={shortest} or more"
+            raise InputError(problem, key="max_length", value=self.length)
 
     def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[Tokens]:
         """The tokens of texts or pairs, each cut to its room in tokens."""
-        # One token more than there is room for shows which ones are too long.
-        heads = self._tokenize(texts, max(rooms) + 1)
+        heads = self._tokenize(texts, max(rooms) + 1)  # one token more shows which ones are too long
         for number, room in enumerate(rooms):
             if len(heads[number][0]) > room:
                 self.cut += 1
@@ -98,9 +96,10 @@ class InputReader:
     def _joined(self, head: Tokens, tail: Sequence[int]) -> np.ndarray:
         """The tokens of an input, int32 (tokens, 2): its head, then its tail as a part of the last text."""
         ids, types = head
-        if tail and ids[-1:] == tail[:1]:  # the head ends with a separator already: it goes behind the tail
+        if tail and ids and ids[-1] == tail[0]:  # the head ends with a separator already: it goes behind the tail
             tail = [*tail[1:], tail[0]]
-        ids, types = [*ids, *tail], [*types, *[max(types, default=0)] * len(tail)]
+        last_type = max(types, default=0)
+        ids, types = [*ids, *tail], [*types, *[last_type] * len(tail)]
         # A tokenizer that adds no marks gives an empty text no token at all.
         return np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
 
@@ -119,18 +118,18 @@ class InputReader:
 
     def _tail(self, parts: Parts) -> list[int]:
         """The ids of further texts, each after a separator. Raises InputError if the tokenizer has none."""
-        further = parts[2:]
+        further, tokenizer = parts[2:], self.tokenizer
         if not further:
             return []
-        tokenizer = self.tokenizer
         separator = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
         if separator is None:
             message = "its tokenizer has no separator, which spans stand behind; leave their tasks out with tasks="
             raise InputError(f"{self.name}: {message}")
-        room = min(int(self.length * MOST_FURTHER), self.length - self._shortest[2]) // len(further) - 1
+        room_for_all = min(int(self.length * MOST_FURTHER), self.length - self._shortest[2])
+        room = max(1, room_for_all // len(further) - 1)  # for the tokens of each, behind its separator
         with tokenizing(self.name):
             texts = [tokenizer(encodable(text), add_special_tokens=False)["input_ids"] for text in further]
-        return [token for text in texts for token in (separator, *text[: max(1, room)])]
+        return [token for text in texts for token in (separator, *text[:room])]
 
 
 def longest_input(max_length: int, pretrained: Pretrained) -> int:

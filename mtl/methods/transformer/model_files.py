@@ -18,11 +18,11 @@ COUNTED_PARTS = ("layer", "block", "group", "expert", "depth")  # in keys of con
 MOST_LAYERS = 512  # of each of these parts
 MOST_POSITIONS = 2**21
 LARGEST_INTEGER = 2**63 - 1  # of torch
-RulesKnown = Callable[[Mapping[str, Any]], bool]  # whether the rules of a tokenizer.json with this content are known
 MOST_RULES = 100  # of a tokenizer
 MOST_TOKENS = 2**24  # of a tokenizer
-HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
 MOST_GROWTH = 1000  # characters or tokens that a tokenizer's rules may make of one
+HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
+RulesKnown = Callable[[Mapping[str, Any]], bool]  # whether the rules of a tokenizer.json with this content are known
 
 
 class Index(TypedDict):
@@ -34,13 +34,15 @@ class Index(TypedDict):
 def check_folder(folder: Path, rules_known: RulesKnown | None = None) -> None:
     """Raise InputError for a folder with links out of a Hub's cache, absurd sizes, or rules that make texts far longer, unless they are known."""
     for path in folder.iterdir():
-        if path.is_symlink() and path.resolve().parent.name != "blobs":
+        is_in_cache = path.exists() and path.resolve().parent.name == "blobs"
+        if path.is_symlink() and not is_in_cache:
             raise InputError("is a link; a transformer's folder holds only files: put the file itself there", path=path)
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             raise InputError("is not a file; put a file there, or remove it", path=path)
         if path.name.endswith(".index.json"):
             named = read_json(path, Index, AGAIN)["weight_map"].values()
-            if outside := [name for name in named if Path(name).name != name]:
+            outside = [name for name in named if Path(name).name != name]
+            if outside:
                 raise InputError(f"{outside[0]!r} is no file of this folder; {AGAIN}", path=path, key="weight_map")
     if (adapter := folder / "adapter_config.json").exists():
         raise InputError("is an adapter, which is not read; merge it into its model, and save that", path=adapter)
@@ -66,7 +68,8 @@ def check_config(path: Path) -> None:
             if _is_unsupported(key, value):
                 message = f"such a setting is not supported; set it to null where you trust the folder, or {AGAIN}"
                 raise InputError(message, path=path, key=key)
-            if isinstance(value, int) and value > (most := _most(key.lower())):
+            most = _most(key.lower())
+            if isinstance(value, int) and value > most:
                 message = f"{value} is more than any transformer has ({most:,} at most); {AGAIN}"
                 raise InputError(message, path=path, key=key)
 
@@ -74,7 +77,7 @@ def check_config(path: Path) -> None:
 def _is_unsupported(key: str, value: Any) -> bool:
     """Whether a setting computes in chunks, or with an implementation of others: with a slash, its name is a repository of code on the Hub."""
     if key.endswith("_implementation"):
-        return value is not None and not (isinstance(value, str) and "/" not in value)
+        return value is not None and (not isinstance(value, str) or "/" in value)
     return key == "chunk_size_feed_forward" and bool(value)
 
 
@@ -91,7 +94,8 @@ def check_tokenizer(path: Path, rules_known: RulesKnown | None = None) -> None:
     model, added = content.get("model"), content.get("added_tokens")
     ids = _values(model.get("vocab") if isinstance(model, dict) else None)
     ids += [token.get("id") for token in _values(added) if isinstance(token, dict)]
-    if (last := max((number for number in ids if isinstance(number, int)), default=0)) >= MOST_TOKENS:
+    last = max((number for number in ids if isinstance(number, int)), default=0)
+    if last >= MOST_TOKENS:
         raise InputError(f"names a token {last}, and no tokenizer has {MOST_TOKENS:,}; {AGAIN}", path=path)
     rules = [rule for part in ("normalizer", "pre_tokenizer", "post_processor") for rule in _rules(content.get(part))]
     if len(rules) > MOST_RULES:
@@ -115,10 +119,9 @@ def _rules(part: Any) -> Iterator[dict[str, Any]]:
 
 def _growth(rule: dict[str, Any]) -> float:
     """How many times longer a rule may make a text."""
-    kind, content = rule.get("type"), rule.get("content")
+    kind, content, pattern = rule.get("type"), rule.get("content"), rule.get("pattern")
     if kind == "Replace":
         written = len(content) if isinstance(content, str) else 0
-        pattern = rule.get("pattern")
         literal = pattern.get("String") if isinstance(pattern, dict) else None
         # A regular expression may match nothing at all: then the content stands between all characters.
         return max(1.0, written / len(literal)) if isinstance(literal, str) and literal else 1.0 + written
@@ -130,7 +133,7 @@ def _growth(rule: dict[str, Any]) -> float:
 
 def _copies(pieces: Any) -> int:
     """How many copies of texts a template has."""
-    return sum(isinstance(piece, dict) and "Sequence" in piece for piece in _values(pieces or []))
+    return sum(isinstance(piece, dict) and "Sequence" in piece for piece in _values(pieces))
 
 
 def _values(container: Any) -> list[Any]:

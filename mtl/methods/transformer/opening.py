@@ -65,7 +65,7 @@ def open_parts(path: str, tokenizer: str, dtype: torch.dtype | str) -> tuple[Any
     tokenizer with tokens that the body does not have."""
     from transformers import AutoModel
 
-    sized_body(path)
+    sized_body(path)  # raises InputError before memory holds any weights
     read_tokenizer = _open_tokenizer(tokenizer)
     # With weights of other sizes, transformers would name none of them: the report does.
     options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
@@ -89,10 +89,12 @@ def _check_weights(path: str, body: Any, report: Mapping[str, Any]) -> None:
         sizes = f"{name} is {tuple(stored)}, and config.json says {tuple(described)}"
         raise InputError(f"its weights are not of the sizes in config.json: {sizes}; {AGAIN}", path=path)
     optional = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
-    if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in optional)):
+    lacking = sorted(name for name in report["missing_keys"] if not any(part in name for part in optional))
+    if lacking:
         parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
         raise InputError(f"{parts}; {AGAIN}", path=path)
-    if unexpected := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
+    unexpected = sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name))
+    if unexpected:
         layers = f"config.json describes {body.config.num_hidden_layers} layers"
         raise InputError(f"{layers}, and the files hold {unexpected[0]}; {AGAIN}", path=path)
     for name, weight in body.named_parameters():
@@ -103,8 +105,8 @@ def _check_weights(path: str, body: Any, report: Mapping[str, Any]) -> None:
 def _is_further_layer(body: Any, name: str) -> bool:
     """Whether a weight of the files is of a further layer than the body has. Weights of heads, and old ones outside of layers, are not."""
     part, *inner = name.removeprefix(f"{body.base_model_prefix}.").split(".")
-    layer = next((int(number) for number in inner if number.isdecimal()), None)
-    return layer is not None and layer >= body.config.num_hidden_layers and hasattr(body, part)
+    numbers = [int(inner_part) for inner_part in inner if inner_part.isdecimal()]  # the first one is that of the layer
+    return bool(numbers) and numbers[0] >= body.config.num_hidden_layers and hasattr(body, part)
 
 
 def sized_body(path: str) -> Any:
@@ -146,8 +148,7 @@ def _open_config(name: str) -> Any:
     if Path(name).is_dir():
         check_folder(Path(name))
     else:
-        # First, since its error says what is wrong with the Hub or the name.
-        opened(name, "config.json", AutoConfig.from_pretrained, name)
+        opened(name, "config.json", AutoConfig.from_pretrained, name)  # first: its error says what is wrong
         quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
         for file, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
             # Where the file is kept on this machine; None if the model has no such file.

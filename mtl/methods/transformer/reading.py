@@ -21,9 +21,11 @@ MOST_SAID = 200  # characters of an error's message
 
 def opened(name: str, part: str, read: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """`read(…)` of a part of a folder, without running code that it brings along: transformers would ask on standard input. Raises InputError with
-    the beginning of what transformers says, which raises errors of many kinds."""
+    the beginning of what transformers says, which raises errors of many kinds. Memory that runs out is no fault of the folder: MemoryError passes."""
     try:
         return read(*arguments, trust_remote_code=False, **options)
+    except MemoryError:
+        raise
     except Exception as error:  # damaged files: of safetensors, of pickle, of JSON, of shapes
         raise InputError(f"{name}: {_problem(name, part, error)}") from None
 
@@ -42,10 +44,10 @@ def _problem(name: str, part: str, error: Exception) -> str:
 
 @contextmanager
 def tokenizing(name: str) -> Iterator[None]:
-    """Whatever a tokenizer raises within the block becomes an InputError that names it. The panics of its library are no Exceptions."""
+    """Whatever a tokenizer raises within the block but MemoryError becomes an InputError that names it; panics of its library are no Exceptions."""
     try:
         yield
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":

@@ -152,8 +152,7 @@ class _TunedModels:
         """The body that encodes texts: that of `LoadRequest.task`, or of the only task. Raises InputError if there is no such body."""
         task, trained = self.request.task, ", ".join(self.paths)
         if task is None and len(self.paths) > 1:
-            message = f"in this run each task has its own encoder; set task= to one of {trained}"
-            raise InputError(message, key="task")
+            raise InputError(f"in this run each task has its own encoder; set task= to one of {trained}", key="task")
         if task is not None and task not in self.paths:
             raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
         path = self.paths[task or next(iter(self.paths))]
@@ -166,8 +165,7 @@ class _TunedModels:
         """The network that predicts a task."""
         config, path = self.request.config, self.paths[task.id]
         outputs = {task.id: target_kind(task).head.outputs(self.request.answers.get(task.id, []))}
-        # Prediction needs no gradients, so none are computed again.
-        settings = replace(config.transformer, gradient_checkpointing=False)
+        settings = replace(config.transformer, gradient_checkpointing=False)  # prediction needs no gradients
         network = TransformerNetwork(self.pretrained, [task], outputs, 0, config.trainer, self.request.device, settings)
         fill(network, read_weights(path), path)
         check_runs(self.pretrained, network.models[0].eval())

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import mtl.methods.lstm.linear as linear
+from mtl.base.arrays import read_checkpoint
+from mtl.base.files import write_checkpoint
 from mtl.data.dataset import Dataset, Split, input_rows
 from mtl.data.loading import load_dataset
 from mtl.data.splits import read_task
@@ -174,8 +177,10 @@ def test_a_damaged_file_is_replaced(parts: Parts, models: LinearModels, monkeypa
     assert again.outputs.keys() == models.outputs.keys()
     for id, splits in models.outputs.items():
         assert all((again.outputs[id][name] == part).all() for name, part in splits.items())
-    for file in files:
+    for file in files[1:]:
         file.write_bytes(file.read_bytes()[:100])
+    content = read_checkpoint(files[0], dict[str, Any])
+    write_checkpoint(files[0], {**content, "outputs": {"labels": {"dev": "no tensor"}}})
     train_linear(parts.config, parts.dataset, parts.texts, "sv")
     assert trainings == ["labels", "numbers", "choice"]
 

@@ -113,7 +113,9 @@ def test_text_vectors_are_those_of_stage_1_and_answers_need_a_checkpoint(frozen:
     together = model.predict(CHOICE, rows)
     assert together.tolist() == [model.predict(CHOICE, [row])[0] for row in rows]
     assert together[1] == 0
-    moved = TrainedLstm(model.config, "sv", tmp_path, model.encoder, model.sequences, model.embeddings, model.answers)
+    moved = TrainedLstm(
+        model.config, "sv", tmp_path, model.encoder, model.to_sequences, model.embeddings, model.answers
+    )
     for task in (WORDS, OTHER):
         with raises_input_error(file="best.ckpt"):
             moved.predict(task, texts_of(parts, task))

@@ -18,7 +18,7 @@ from tiny_transformers import write_bert
 from mtl.base.errors import InputError
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.opening import open_pretrained, open_without_weights
-from mtl.methods.transformer.reading import tokenizing
+from mtl.methods.transformer.reading import opened, tokenizing
 
 TEXTS = ["solen skiner idag", "regnet faller", "jag skrattar gott åt vädret"]
 
@@ -90,6 +90,7 @@ INDEX = {"metadata": {}, "weight_map": {"embeddings.LayerNorm.bias": "../other.s
 PLACED = [
     put("config.json", lambda path: path.write_text('{"a":' * 100_000)),
     *(put("tokenizer_config.json", place) for place in (os.mkfifo, lambda path: path.symlink_to("/dev/zero"))),
+    put("tokenizer_config.json", lambda path: path.symlink_to("../../blobs/gone")),
     put("model.safetensors.index.json", lambda path: path.write_text(json.dumps(INDEX))),
     put("adapter_config.json", lambda path: path.write_text('{"base_model_name_or_path": "/elsewhere"}')),
 ]
@@ -123,6 +124,8 @@ def test_explosions_interruptions_and_tokens_that_the_model_lacks(bert: Path, tm
     refused(lambda: InputReader(pretrained, 64).sequences([("a" * 10_000 + "b",)]))
     with pytest.raises(KeyboardInterrupt), tokenizing("x"):
         raise KeyboardInterrupt
+    with pytest.raises(MemoryError), tokenizing("x"):
+        opened("x", "the model", lambda trust_remote_code: bytearray(2**62))
     pretrained = open_pretrained(str(bert))
     pretrained.tokenizer.add_tokens(["solsken"])
     refused(lambda: InputReader(pretrained, 64).sequences([("solsken",)]))
