@@ -82,7 +82,7 @@ def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
     archive = tmp_path / "damaged/scores.zip"
     archive.parent.mkdir()
     archive.write_bytes(b"text")
-    refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), archive.parent), file="scores.zip")
+    refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), archive.parent))
     assert not archive.exists()  # the next call downloads it
 
 
