@@ -72,8 +72,7 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
 
 
 def guess(task: Task, values: Field, targets: np.ndarray, groups: Sequence[str | None]) -> Guess | None:
-    """What a field tells of the targets. None for a field that is constant, that has almost as many values as rows, or that predicts the target
-    hardly better than the best constant answer."""
+    """What a field tells of the targets. None if it is constant, has almost as many values as rows, or is hardly better than a constant answer."""
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
     kind = target_kind(task)
@@ -108,8 +107,7 @@ def _errors(kind: TargetKind, answers: np.ndarray, targets: np.ndarray) -> np.nd
 
 
 def _folds(groups: Sequence[str | None]) -> np.ndarray:
-    """The fold of each row, int64 (rows,): groups are dealt out at random, since their rows share more than a model may know of new rows. A row
-    without one counts as a group."""
+    """The fold of each row, int64 (rows,): groups, or rows without one, are dealt out at random, since the rows of one have much in common."""
     named = dict.fromkeys(group for group in groups if group is not None)
     alone = (row for row, group in enumerate(groups) if group is None)
     numbers = {member: number for number, member in enumerate([*named, *alone])}
