@@ -233,5 +233,5 @@ def _alike(names: Sequence[str]) -> list[list[str]]:
 
 def _id_after(name: str, tasks: Sequence[Guess]) -> str:
     """An id after the name of a file, other than those of these tasks."""
-    stem = PurePosixPath(name).name
-    return task_id(stem[: len(stem) - len(suffix_of(stem))], [task.id for task in tasks])
+    file = PurePosixPath(name).name
+    return task_id(file[: len(file) - len(suffix_of(file))], [task.id for task in tasks])
