@@ -101,8 +101,8 @@ def _without_variants(label: str) -> str:
 
 
 def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
-    """Declare a choice, and return True, if each target is the index or letter of a candidate of its row. Raises InputError if all are the texts."""
-    rows = candidates[0].lists or [list(row) for row in zip(*(column.texts for column in candidates), strict=True)]
+    """Declare a choice, and return True, if each target is the index or letter of a candidate of its row. Raises InputError if each is its text."""
+    rows = candidates[0].lists or list(map(list, zip(*(candidate.texts for candidate in candidates), strict=True)))
     sizes = [len(row) for row in rows]
     letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), "")
     if not letters and not all(map(INDEX.fullmatch, column.counts)):

@@ -114,7 +114,7 @@ def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, lis
     # A value that occurs again in its column is hardly the column's name, and neither is a number.
     recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
     has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
-    in_all_files = set.intersection(*map(set, first_lines)) - recurring
+    in_all_files = set.intersection(*map(set, first_lines)) - recurring  # cells of the first lines
     has_names = (not are_equal and bool(in_all_files)) or _begin_with_names(columns)
     is_like_header = (are_equal and len(heads) > 1) or has_names or (_may_be_names(rows[0]) and not recurring)
     if is_like_header and not has_numbers:

@@ -119,8 +119,8 @@ def _table(lines: Sequence[str], possible: str, path: Path) -> tuple[list[str], 
 
 def _separators(lines: Sequence[str], possible: str) -> list[str]:
     """The separators that fit: the first line has them, and 9 of 10 rows get the same number of cells; if some give all rows the same number, these
-    alone. The first possible one is the usual one for the suffix: it stands alone if it is among them, and where none fits. Only where it is a comma
-    and the first line has semicolons in place of commas, the semicolon does, unless commas give all rows the same number of cells."""
+    alone. If the usual one of the suffix, the first possible one, is among them, it is the only one, as it is if none fits; then a semicolon stands
+    in for it if it is a comma and the first line has semicolons alone, unless commas give all rows the same number of cells."""
     fits: dict[str, bool] = {}  # whether all rows get the same number of cells
     for separator in possible:
         widths = Counter(len(cells) for cells in _cells(lines, separator, separator != "\t"))
