@@ -48,7 +48,7 @@ def add_commands(commands: Commands) -> None:
     init.add_argument("data_dir", metavar="DATA_DIR", help=folder_help)
     answers = "answers to its questions, as in tasks.reviews.target=stars"
     init.add_argument("--answer", action="extend", nargs="+", default=[], metavar="tasks.TASK.KEY=VALUE", help=answers)
-    init.add_argument("--language", help="language of the tokenizer, as in sv; default: en")
+    init.add_argument("--language", help="language of the tokenizer, as in sv; default: the Hub card's, else en")
     init.add_argument("--name", help="name of the suite; default: the folder's")
     init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
 

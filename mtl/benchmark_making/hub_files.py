@@ -15,15 +15,14 @@ from mtl.data.hashes import GIT, checksum_problem
 TIMEOUT = 60.0  # the longest time in seconds to wait for the list of files; huggingface_hub has its own for their bytes
 LISTED = 20  # files that an error message names at most
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
-# What is wrong and what to do, by the error of huggingface_hub. The first that fits counts.
-PROBLEMS: dict[type[Exception], str] = {
+PROBLEMS: dict[type[Exception], str] = {  # by error, what is wrong and what to do; the first that fits counts
     errors.HFValidationError: "hub.dataset must be OWNER/NAME",
     errors.GatedRepoError: f"it is gated: ask for access on its page, and {LOG_IN}",  # also a RepositoryNotFoundError
     errors.RepositoryNotFoundError: f"there is no such dataset, or it is private; check its name, or {LOG_IN}",
     errors.RevisionNotFoundError: "it has no such revision; check its name",
     errors.OfflineModeIsEnabled: "HF_HUB_OFFLINE is set; unset it and run again",
 }
-# The data files of a dataset by path: the size in bytes, and the checksum, as `checksum_problem` takes it, if there is one.
+# Files of a dataset by path: the size in bytes, and the checksum, as `checksum_problem` takes it, if there is one.
 HubFiles = dict[str, tuple[int, str | None]]
 
 

@@ -106,9 +106,8 @@ def _gains_much(part_score: PartScore, scores: Mapping[str, float]) -> bool:
 def _gain_text(part_score: PartScore, scores: Mapping[str, float], scale: Scale) -> str:
     """What a part scores, beside the constant answer and everything, and what it gains. `scores`: by part."""
     constant, everything = scores[CONSTANT], scores[EVERYTHING]
-    beside = f" and everything {scale.show(everything)}" if everything > constant else ""
-    score = scale.show(part_score.score)
-    shown = f"{part_score.part} scores {score}, the constant answer {scale.show(constant)}{beside}"
+    shown = f"{part_score.part} scores {scale.show(part_score.score)}, the constant answer {scale.show(constant)}"
+    shown += f" and everything {scale.show(everything)}" if everything > constant else ""
     interval = f"{COVERAGE:g}% interval {_ends(part_score.gain, scale)}"
     return f"{shown}; the gain over the constant answer is {scale.show(part_score.score - constant)} ({interval})"
 

@@ -108,9 +108,8 @@ def _size_sections(job: Job, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
             numbers = text_numbers(part)
             lengths = uncut.lengths[numbers]
             sizes = [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max())]
-            share_cut = f"{(lengths > config.max_length).mean():.1%}"
-            share = MISSING if unknown is None else f"{unknown[numbers].sum() / cut.lengths[numbers].sum():.1%}"
-            table.append([files.task.id, split, *sizes, share_cut, share])
+            share_unknown = MISSING if unknown is None else f"{unknown[numbers].sum() / cut.lengths[numbers].sum():.1%}"
+            table.append([files.task.id, split, *sizes, f"{(lengths > config.max_length).mean():.1%}", share_unknown])
     vectors = "" if unknown is None else f" with embeddings={config.embeddings.name}"
     note = (
         f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"

@@ -72,8 +72,7 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
 
 
 def guess(task: Task, values: Field, targets: np.ndarray, groups: Sequence[str | None]) -> Guess | None:
-    """What a field tells of the targets. None for a field that is constant, that has almost as many values as rows, or that predicts the target
-    hardly better than the best constant answer."""
+    """What a field tells of the targets. None if it is constant, has almost as many values as rows, or is hardly better than a constant answer."""
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
     kind = target_kind(task)

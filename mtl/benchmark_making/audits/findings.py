@@ -21,12 +21,8 @@ from mtl.tasks.targets import target_kind
 # and signs are searched for: other pairs of non-ASCII characters can be valid UTF-8 by chance, such as 'ÓŁ' in 'OGÓŁEM'.
 COMMON = "ąćęłńóśźżĄĆĘŁŃÓŚŹŻäöüßÄÖÜåÅæøéèêëáàâíîïñçúôőűčďěňřšťůýžČŘŠŽ–—‘’‚“”„…•€\xa0«»°§"
 OLD_ENCODINGS = ("cp1250", "cp1252", "iso8859-1", "iso8859-2")
-MISREAD = {
-    form
-    for sign in COMMON
-    for encoding in OLD_ENCODINGS
-    if len(form := sign.encode().decode(encoding, "ignore")) == len(sign.encode())
-}
+READINGS = [(sign.encode(), encoding) for sign in COMMON for encoding in OLD_ENCODINGS]
+MISREAD = {form for sign, encoding in READINGS if len(form := sign.decode(encoding, "ignore")) == len(sign)}
 
 
 class Conversion(NamedTuple):

@@ -53,8 +53,7 @@ def _by_single_texts(part: Part) -> Index:
 
 
 def _shared_rows(part: Part, source: Part, role: str) -> Iterator[Finding]:
-    """The rows of `part` that also occur in `source`. Its `role`, "train" or "dev", says what it is used for; `source.split` is what messages call
-    it: "dev (held out)" has the role "dev"."""
+    """The rows of `part` that also occur in `source`, which is used as `role`, train or dev; `source.split` may be "dev (held out)" for dev."""
     index = _by_texts(source)
     matches: Matches = []
     reordered = 0
@@ -100,8 +99,7 @@ def _shared_texts(part: Part, source: Part, index: Index, known: Index) -> Itera
     if not matches:
         return
     row, _ = matches[0]
-    occur = part.rows_text(len(matches), "also occur", "also occurs")
-    what = f"{occur} in {source.split} of {source.task.id}, such as {excerpt(row.texts[0])}"
+    what = f"{part.rows_text(len(matches), 'also occur', 'also occurs')} in {source.split} of {source.task.id}, such as {excerpt(row.texts[0])}"
     meaning = "stage 1 trains on all tasks together, and the encoder has seen the texts"
     if part.task.answered_by == source.task.id:
         meaning = f"the head of {source.task.id} answers this task, and was trained on these texts with their targets"

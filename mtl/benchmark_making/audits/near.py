@@ -62,7 +62,8 @@ def find_near(job: Job) -> list[tuple[TaskFiles, list[Near]]]:
     near_rows = []
     for files in read.values():
         parts = dict(files.files)
-        if (answering := read.get(files.task.answered_by or "")) and "train" in answering.files:
+        answering = read.get(files.task.answered_by or "")
+        if answering is not None and "train" in answering.files:
             parts = {"train": answering.files["train"], **parts}
         if files.task.level == "text" and parts:
             near_rows.append((files, _near(parts)))
@@ -91,8 +92,8 @@ def _near(parts: Mapping[str, Part]) -> list[Near]:
         for source in sources:
             matches = (
                 Near(part, row, source, match, similarity)
-                for text, similarity in similar[number].items()
-                for match in with_text.get((source.split, text), ())
+                for other, similarity in similar[number].items()
+                for match in with_text.get((source.split, other), ())
                 if (source is not part or match.line < row.line) and source.marked(match) == part.marked(row)
             )
             near += islice(matches, 1)  # the most similar
@@ -100,12 +101,11 @@ def _near(parts: Mapping[str, Part]) -> list[Near]:
 
 
 def _similar_texts(texts: Sequence[str]) -> list[dict[int, float]]:
-    """For each text, the numbers of those that are nearly the same with the similarity, the most similar first: the text itself."""
-    ranked = [[(-1.0, number)] for number in range(len(texts))]  # the negative similarity, and the number
+    """For each text, the similarities of the texts that are nearly the same, by number, the most similar first; the text itself is among them."""
+    similar = [{number: 1.0} for number in range(len(texts))]
     for earlier, later, similarity in near_duplicates(texts, SHARE):
-        ranked[earlier].append((-similarity, later))
-        ranked[later].append((-similarity, earlier))
-    return [{number: -negative for negative, number in sorted(pairs)} for pairs in ranked]
+        similar[earlier][later] = similar[later][earlier] = similarity
+    return [dict(sorted(own.items(), key=lambda item: (-item[1], item[0]))) for own in similar]
 
 
 def near_findings(near: Sequence[Near]) -> Iterator[Finding]:

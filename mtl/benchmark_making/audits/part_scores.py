@@ -15,6 +15,7 @@ from mtl.jobs.job import Job, load_job
 from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest
+from mtl.runs.rows import recorded_groups
 from mtl.stats.comparison import COVERAGE
 from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score
@@ -69,11 +70,11 @@ class PartScore:
 def score_task(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
     """Train a floor on each part that the task's rows have, and score it. All are resampled together, so that differences are of the same rows."""
     predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
-    for part in PARTS:
-        if _has_part(task, part):
-            predicted[part] = _predictions(job, part, *_with_part(task, dataset, part))
+    for part in [part for part in PARTS if _has_part(task, part)]:
+        predicted[part] = _predictions(job, part, *_with_part(task, dataset, part))
     rows, recorded = dataset.scored(task).scored, dataset.scored_rows[task.id]
-    groups = row_groups(recorded["texts"], np.array(recorded["groups"] or range(len(dataset.scored(task)))))
+    _, group_numbers = recorded_groups(recorded["texts"], recorded["groups"], len(dataset.scored(task)))
+    groups = row_groups(recorded["texts"], group_numbers)
     points = {part: resampled_scores(task, targets[None], rows, groups)[0] for part, targets in predicted.items()}
     return [
         PartScore(part, score(task, predicted[part], rows), _interval(values), _interval(values - points[CONSTANT]))

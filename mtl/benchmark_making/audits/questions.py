@@ -10,8 +10,8 @@ from mtl.benchmark_making.audits.parts import Finding, Key, Part, excerpt, plain
 from mtl.tasks.targets import target_kind
 
 SHARED_SHARE = 0.5  # of a choice's rows must share their list of candidates; fewer change a score less than a seed does
-MOST_CANDIDATES = 2  # in a list for each of its rows; in longer ones, the answers of few rows are different by chance
-ALONE_SHARE = 0.9  # of these rows must be the only one with their answer; by chance, 37 % (1 / e) to 61 % are
+MOST_CANDIDATES = 2  # for each row that shares a list; the rows of a longer list have different answers by chance
+ALONE_SHARE = 0.9  # of these rows must have an answer of their own in their list; by chance, 37 % (1 / e) to 61 % do
 
 
 def question_findings(parts: dict[str, Part]) -> Iterator[Finding]:
@@ -21,7 +21,7 @@ def question_findings(parts: dict[str, Part]) -> Iterator[Finding]:
             continue
         if part.task.candidates is not None:
             yield from _shared_candidates(part)
-        elif len(part.task.text) > 2 and target_kind(part.task).dtype is object:
+        elif len(part.task.text) > 2 and target_kind(part.task).dtype is object:  # an analogy
             yield from _answered_by_pairs(part)
 
 
@@ -41,8 +41,8 @@ def _answered_by_pairs(part: Part) -> Iterator[Finding]:
     if right_first <= constant or right_first - constant < LEAST_REMOVED * (questions - constant):
         return
     word, answer, asked = part.task.text[:3]
-    has = f"has the right answer to {right} of {questions} questions ({right / questions:.1%}), in {right_first} of them as its most frequent one"
-    what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {has}"
+    result = f"has the right answer to {right} of {questions} questions ({right / questions:.1%}), in {right_first} of them as its most frequent one"
+    what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {result}"
     meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"
     yield part.finding("answers", right, what, meaning, part.file)
 
@@ -56,13 +56,13 @@ def _shared_candidates(part: Part) -> Iterator[Finding]:
             rows_by_list[tuple(sorted(candidates))].append(number)
     shared = {candidates: numbers for candidates, numbers in rows_by_list.items() if len(numbers) > 1}
     groups = [numbers for candidates, numbers in shared.items() if len(candidates) <= MOST_CANDIDATES * len(numbers)]
-    rows_by_answer = [Counter(part.answer(part.rows[number]) for number in numbers) for numbers in groups]
-    count, alone = sum(map(len, groups)), sum(rows == 1 for by_answer in rows_by_answer for rows in by_answer.values())
+    answers = [(group, part.answer(part.rows[number])) for group, numbers in enumerate(groups) for number in numbers]
+    count, alone = len(answers), sum(rows == 1 for rows in Counter(answers).values())
     if count < SHARED_SHARE * len(part.rows) or alone < ALONE_SHARE * count:
         return
-    share = part.rows_text(count, "share", "shares")
-    lists, such = counted(len(groups), "list"), excerpt(part.rows[groups[0][0]].texts[0])
-    what = f"{share} all candidates with other rows, in {lists}, and {alone} of them are the only row with their answer, such as {such}"
+    share, lists = part.rows_text(count, "share", "shares"), counted(len(groups), "list")
+    what = f"{share} all candidates with other rows, in {lists}, and {alone} of them are the only row with their answer"
+    what += f", such as {excerpt(part.rows[groups[0][0]].texts[0])}"
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
     where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
     yield part.finding("shared candidates", count, what, meaning, where)

@@ -31,8 +31,7 @@ class Word:
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> tuple[list[Word], int]:
-    """The words that tell a class by more than chance, the most certain first, and how many words were tested. `words` gives the words of a text, by
-    its index in `Split.texts`."""
+    """The words that tell a class by more than chance, the most certain first, and how many were tested. `words`: those of a text, by its number."""
     answers = list(task.labels or ())
     vectorizer = CountVectorizer(analyzer=lambda row: row, binary=True, min_df=FEWEST_WITH_WORD)
     try:
@@ -55,9 +54,8 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
 
 def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) -> np.ndarray:
     """The z-score of each word and class, (words, classes); 0 where the word does not tell the class by more than chance.
-    The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. Its
-    threshold is corrected for the number of words and classes (Bonferroni). A rare class has large z-scores by chance, so a word must pass the exact
-    binomial test at the same level, too."""
+    The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. A rare class
+    has large ones by chance, so a word must pass the exact binomial test, too, at that level, corrected for all words and classes (Bonferroni)."""
     variances = np.maximum(having * base * (1 - base), LEAST_VARIANCE)
     z = (counts - having * base) / np.sqrt(variances)
     level = LEVEL / (2 * z.size)

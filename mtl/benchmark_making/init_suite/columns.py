@@ -26,17 +26,16 @@ def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
     if (names := known.get("text")) is not None:
         guess.keys["text"] = [known_column(main, name).name for name in names]
     else:
-        texts, why, question = _guess_text(tables, target, used, most=1 if candidates else 2)
-        guess.declare(why, text=texts)
-        guess.questions += [question] if question else []
-        if not texts and not candidates:
+        _guess_text(guess, tables, target, used, most=1 if candidates else 2)
+        if not guess.keys["text"] and not candidates:
             raise InputError(_no_text(main, test, target))
     used |= set(guess.keys["text"])
-    if "spans" not in known and not candidates and (ends := _span_columns(main)):
+    marks = [] if "spans" in known or candidates else _span_columns(main)
+    if marks:
         remedy = "an end must be the character after the last one, so add 1 where it is the last"
-        guess.questions.append(f"spans: {quoted_names(ends)} {MARKS_SPANS}; {remedy} (docs/how-to/own-suite.md)")
-    if "group" not in known and (group := _group_column(tables, target, used)):
-        guess.keys["group"], guess.why["group"] = group
+        guess.questions.append(f"spans: {quoted_names(marks)} {MARKS_SPANS}; {remedy} (docs/how-to/own-suite.md)")
+    if "group" not in known:
+        _guess_group(guess, tables, target, used)
     used.add(known.get("group") or guess.keys.get("group", ""))
     guess.unread = unread_columns(main, test, target, used)
 
@@ -58,18 +57,17 @@ def unread_columns(table: FileTable, test: FileTable | None, target: FileColumn,
     return reasons | dict.fromkeys(table.incomplete, "no value in some rows") | table.unread
 
 
-def _guess_text(
-    tables: SplitTables, target: FileColumn, exclude: set[str], most: int
-) -> tuple[list[str], str, str | None]:
-    """The columns of texts, at most `most`, those of several words before those of one; the reason; the question where others may be texts, too."""
-    columns = [column for column in tables.main.columns.values() if column.name not in exclude]
+def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], most: int) -> None:
+    """Declare the columns of texts, at most `most`, those of several words before those of one, with a question where others may be texts, too."""
+    columns = [column for column in tables.main.columns.values() if column.name not in used]
     possible = [column for column in columns if _why_not_text(column, tables.test, target) is None]
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
     chosen = (sentences or possible)[:most]
     rest = [column for column in columns if column not in chosen]
     further = [column for column in rest if column in possible or _may_be_text(column, target)]
-    remedy = f"if the target depends on them, name them in text, {count(most, 'column')} at most, or write them into one text"
-    question = f"text: {with_counts(further)} may be texts, too; {remedy}" if further else None
+    if further:
+        remedy = f"if the target depends on them, name them in text, {count(most, 'column')} at most, or write them into one text"
+        guess.questions.append(f"text: {with_counts(further)} may be texts, too; {remedy}")
     rows, why = count(tables.main.rows, "row"), ""
     if sentences:
         shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
@@ -77,13 +75,14 @@ def _guess_text(
     elif chosen:
         numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
         why = f"words, {' and '.join(numbers)} distinct in {rows}"
-    return [column.name for column in chosen], why, question
+    guess.declare(why, text=[column.name for column in chosen])
 
 
 def _no_text(table: FileTable, test: FileTable | None, target: FileColumn) -> str:
     """Why no column of a file can be a text."""
     reasons = [*table.incomplete.values()][:MOST_REASONS]
-    if test is not None and (blank := [name for name in table.columns if test.lacks(name) and name != target.name]):
+    blank = [name for name in table.columns if test and test.lacks(name) and name != target.name]
+    if test and blank:
         reasons.append(f"{test.path.name} has no values in {', '.join(map(quoted, blank[:MOST_REASONS]))}")
     if lists := quoted_names(name for name, column in table.columns.items() if column.lists):
         reasons.append(f"{lists} may be texts that are cut into words: write each as one text")
@@ -91,20 +90,21 @@ def _no_text(table: FileTable, test: FileTable | None, target: FileColumn) -> st
 
 
 def _may_be_text(column: FileColumn, target: FileColumn) -> bool:
-    """Whether a column that does not look like a text may be one all the same: a list, or a text that stands in many rows."""
-    if column.is_meta:
-        return False
+    """Whether a column that does not look like a text may be one all the same: a list, or a question or text that stands in many rows."""
     is_list_of_texts = bool(column.lists) and not TOKEN_NAMES & set(column.words)
     is_text_of_many_rows = column.is_repeated_text and not column.is_source and not column.follows_from(target)
-    return is_list_of_texts or (column.is_question and column.is_category) or is_text_of_many_rows
+    is_question_of_many_rows = column.is_question and column.is_category
+    return not column.is_meta and (is_list_of_texts or is_question_of_many_rows or is_text_of_many_rows)
 
 
 def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn) -> str | None:
     """Why a column is no text, in words; None: it looks like a text."""
     if column.lists:
         return "lists"
-    if column.is_blank or len(column.counts) < 2:
-        return "no value" if column.is_blank else f"one value, {quoted(column.texts[0])}"
+    if column.is_blank:
+        return "no value"
+    if len(column.counts) < 2:
+        return f"one value, {quoted(column.texts[0])}"
     if column.is_meta:
         return "meta data"
     if column.is_id:
@@ -121,18 +121,17 @@ def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn
     return None
 
 
-def _group_column(tables: SplitTables, target: FileColumn, exclude: set[str]) -> tuple[str, str] | None:
-    """The name of a column of ids that repeat, and the reason: rows with the same id share something, and must not be in two splits."""
-    columns = [column for column in tables.main.columns.values() if column.is_id and column.name not in exclude]
+def _guess_group(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str]) -> None:
+    """Declare a column of ids that repeat, if there is one: rows with the same id share something, and must not be in two splits."""
+    columns = [column for column in tables.main.columns.values() if column.is_id and column.name not in used]
     column = next((column for column in columns if _has_groups(column, tables, target)), None)
     if column is None:
-        return None
+        return
     distinct = len(column.counts)
-    figures = f"{count(distinct, 'distinct value')} in {count(tables.main.rows, 'row')}"
-    why = f"an id with {figures}: rows with the same one stay together"
+    why = f"an id with {count(distinct, 'distinct value')} in {count(tables.main.rows, 'row')}: rows with the same one stay together"
     if distinct < FEW_GROUPS:
         why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
-    return column.name, why
+    guess.declare(why, group=column.name)
 
 
 def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> bool:
@@ -143,16 +142,16 @@ def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> 
 
 
 def _span_columns(table: FileTable) -> list[str]:
-    """The columns of whole numbers that may say where spans of a text begin, or end: start beside end or stop, if these are places in
-    the text of each row, and index beside text, if each row has another text with these words."""
+    """The columns of whole numbers that may mark spans of a text. Columns called start and end, or start and stop, do so if they are places in one
+    text of each row; a column called index does so if the words in the column called text beside it stand in another text of each row."""
     texts = {name: column.texts for name, column in table.columns.items() if column.texts and not column.numbers}
-    numbers = {name: column.texts for name, column in table.columns.items() if column.whole_numbers is not None}
+    places = {name: column.texts for name, column in table.columns.items() if column.whole_numbers is not None}
     marks: list[str] = []
-    for start in [name for name in numbers if "start" in name]:
+    for start in [name for name in places if "start" in name]:
         for stop in [start.replace("start", end) for end in ("end", "stop")]:
-            if stop in numbers and any(_are_within(numbers[start], numbers[stop], rows) for rows in texts.values()):
+            if stop in places and any(_are_within(places[start], places[stop], rows) for rows in texts.values()):
                 marks += [start, stop]
-    for index in [name for name in numbers if "index" in name]:
+    for index in [name for name in places if "index" in name]:
         words = index.replace("index", "text")
         passages = [rows for name, rows in texts.items() if name != words]
         if words in texts and any(all(map(operator.contains, rows, texts[words])) for rows in passages):

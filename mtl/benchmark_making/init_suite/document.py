@@ -36,11 +36,8 @@ def suite_document(
     """The suite file's content. Tasks with a problem are comments after the other tasks. `source`: the address of the data on the Hub."""
     declared = [guess for guess in guesses if guess.problem is None]
     tasks = [line for guess in declared for line in _task(guess)]
-    lines = [
-        *_header_lines(name, language, declared, printable(suite_settings(out, data_dir)), source),
-        "tasks:" if tasks else "tasks: {}  # none could be guessed",
-        *tasks,
-    ]
+    lines = [*_header(name, language, declared, printable(suite_settings(out, data_dir)), source)]
+    lines += ["tasks:" if tasks else "tasks: {}  # none could be guessed", *tasks]
     for guess in guesses:
         if guess.problem is not None:
             lines += ["", f"  # Left out: {printable(guess.problem)}"]
@@ -48,9 +45,7 @@ def suite_document(
     return "".join(f"{line}\n" for line in lines)
 
 
-def _header_lines(
-    name: str, language: str | None, declared: Sequence[Guess], settings: str, source: str
-) -> Iterator[str]:
+def _header(name: str, language: str | None, declared: Sequence[Guess], settings: str, source: str) -> Iterator[str]:
     """The lines before the tasks: the next commands with these settings, and the keys of the whole suite."""
     unread = [item for guess in declared for item in guess.unread.items()]
     ids = dict.fromkeys(column for column, why in unread if why == ID and column != "id")

@@ -12,8 +12,7 @@ from mtl.data.columns import LIST
 INTEGER = re.compile("[+-]?[0-9]{1,400}")
 INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-# Groups of three digits, which a comma sets apart in English.
-THOUSANDS = re.compile("[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
+THOUSANDS = re.compile("[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")  # groups of three digits, set apart by commas as in English
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
@@ -29,10 +28,8 @@ LABEL_NAMES = ("label", "labels", "gold_label")  # the names of target columns t
 # Words in the names of files and columns of texts.
 TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 META_KEYS = {"meta", "metadata"}  # nested columns below these keys are no input of a model
-# A column whose values stand in so many rows each, on average, holds categories, not texts; of more than CATEGORIES values, in FREQUENT rows.
-REPEATED = 4
-CATEGORIES = 100
-FREQUENT = 20
+# A column whose values stand in REPEATED rows each, on average, holds categories, not texts; CATEGORIES values or more must stand in FREQUENT rows.
+REPEATED, CATEGORIES, FREQUENT = 4, 100, 20
 MOST_CATEGORIES = 500
 LABELS_OF_WORDS = 10  # labels of several words
 LONG, LONG_SIGNS = 6, 60  # words, and characters, on average; no label or name of a category has so many
@@ -96,17 +93,15 @@ class FileColumn:
 
     @property
     def is_blank(self) -> bool:
-        """Whether no row has a value: all cells are the same placeholder, or all are -1."""
+        """Whether no row has a value: all cells are placeholders, of any form, or all are -1."""
         plain = {value.strip().lower() for value in self.counts}
         return not self.lists and (plain <= PLACEHOLDERS or set(self.counts) == {"-1"})
 
     @cached_property
     def several_words(self) -> int:
         """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
-        several = [
-            value for value in self.counts if len(value.split()) > 1 or len(NO_SPACES.findall(value)) >= SEVERAL_SIGNS
-        ]
-        return sum(self.counts[value] for value in several)
+        texts = [text for text in self.counts if len(text.split()) > 1 or len(NO_SPACES.findall(text)) >= SEVERAL_SIGNS]
+        return sum(self.counts[text] for text in texts)
 
     @cached_property
     def words(self) -> list[str]:

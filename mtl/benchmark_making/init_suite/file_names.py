@@ -15,8 +15,7 @@ from mtl.tasks.task import NUMBERED, PART, SPLIT_OF
 
 WORD = re.compile(rf"(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, reverse=True))})(?![a-z])", re.IGNORECASE)
 VERSION = re.compile(r"(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])", re.IGNORECASE)
-# How the number of one of several parts ends a name: train-00000-of-00003, part-0, train_0000; in the Hub's conversions nothing else is
-# in it. Another number may be that of a part, too (`_merge_numbered`).
+# How the number of a part ends a name: train-00000-of-00003, part-0, train_0000, or 0000 alone. Another number may be one, too (`_merge_numbered`).
 SHARD = re.compile(r"(?i)-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$")
 NEUTRAL = {  # words beside that of the split that say what kind of file it is, not which task
     *("features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "masked", "gold", "final", "full", "file", "with", "no"),
@@ -51,11 +50,13 @@ def read_name(path: PurePosixPath) -> NamedFile | None:
     if shard and (shard.start() or folder_split):
         stem = stem[: shard.start()]
     stem = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem)
-    split, *further = {SPLIT_OF[word.lower()] for word in WORD.findall(stem)} or [folder_split]
-    if split is None or further:
+    splits = {SPLIT_OF[word.lower()] for word in WORD.findall(stem)}
+    split = next(iter(splits), folder_split)
+    if split is None or len(splits) > 1:
         return None
     words = [word for word in re.split(r"[\W_]+", VERSION.sub("", WORD.sub("", stem))) if word]
-    role, hints = "", {*(word.lower() for word in words), suffix.removeprefix(".")}
+    hints = {suffix.removeprefix("."), *map(str.lower, words)}
+    role = ""
     if suffix in LINE_SUFFIXES and hints & (TEXT_WORDS | LABEL_WORDS) and not hints & UNLABELLED:
         role = "label" if hints & LABEL_WORDS else "text"
     neutral = NEUTRAL | (TEXT_WORDS | LABEL_WORDS if role else set())
@@ -66,7 +67,7 @@ def read_name(path: PurePosixPath) -> NamedFile | None:
 
 def suffix_of(name: str) -> str:
     """The suffix of a data file's name, with that of its packing, in lower case: .jsonl.gz."""
-    *_, inner, last = ["", "", *(suffix.lower() for suffix in PurePosixPath(name).suffixes)]
+    inner, last = ["", "", *PurePosixPath(name.lower()).suffixes][-2:]
     return inner + last if last in PACKED and inner in SUFFIXES else last
 
 

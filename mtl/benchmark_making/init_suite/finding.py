@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path, PurePosixPath
+from posixpath import commonprefix
 from typing import Any
 
 from mtl.base.errors import InputError
@@ -54,16 +55,7 @@ def files_of_tasks(data_dir: Path) -> DataFolder:
     all that differ in their number alone, holds training rows, if the user agrees."""
     paths, root = all_files(data_dir), data_dir.resolve().name
     documents = _documents(paths)
-    named, unnamed, unreadable = list[NamedFile](), list[str](), list[str]()
-    for path in [path for path in paths if path not in documents]:
-        file, suffix = file_names.read_name(path), suffix_of(path.name)
-        if file_names.is_data(path.name) or (file and file.role and suffix in file_names.LINE_SUFFIXES):
-            if file:
-                named.append(file)
-            else:
-                unnamed.append(str(path))
-        elif path.suffix.lower() in ARCHIVES or (file and suffix in OTHER_DATA):
-            unreadable.append(str(path))
+    named, unnamed, unreadable = _by_name([path for path in paths if path not in documents])
     tasks = _named_tasks(named, root)
     if documents:
         folders = sorted({str(path.parent) for path in documents})
@@ -75,7 +67,8 @@ def files_of_tasks(data_dir: Path) -> DataFolder:
             tasks.append(_with_parts(_id_after(name, tasks), name, parts))
         else:
             unused.append(name)
-    if all(task.problem for task in tasks) and len(groups := _alike(unused)) <= MOST_FILES:
+    groups = _alike(unused)
+    if all(task.problem for task in tasks) and len(groups) <= MOST_FILES:
         for group in groups:
             folder, _, name = str(first_part(group)).rpartition("/")
             tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": name}, questions=[NO_SPLIT]))
@@ -90,6 +83,21 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
     for folder in [path for path in visible if path.is_dir() and not path.is_symlink()]:
         paths += [PurePosixPath(folder.name, path) for path in all_files(folder)]
     return paths
+
+
+def _by_name(paths: Sequence[PurePosixPath]) -> tuple[list[NamedFile], list[str], list[str]]:
+    """The data files whose names say a split, those whose names say none, and the files that look like data but that no form reads."""
+    named, unnamed, unreadable = list[NamedFile](), list[str](), list[str]()
+    for path in paths:
+        file = file_names.read_name(path)
+        is_read = file_names.is_data(path.name) or (file and file.role)
+        if file and is_read:
+            named.append(file)
+        elif is_read:
+            unnamed.append(str(path))
+        elif path.suffix.lower() in ARCHIVES or (file and suffix_of(path.name) in OTHER_DATA):
+            unreadable.append(str(path))
+    return named, unnamed, unreadable
 
 
 def _documents(paths: Sequence[PurePosixPath]) -> set[PurePosixPath]:
@@ -127,10 +135,10 @@ def _merge_numbered(tasks: FilesByTask) -> None:
 
 
 def _ids(names: Sequence[str], tasks: Iterable[tuple[str, str]]) -> list[str]:
-    """A different id for each task, from its name, and from its folder and name in it. A prefix of all names that ends in "_" or "-" is left out:
-    klej_ar and klej_cbd become ar and cbd. Tasks of the same name get the names of their folders as a prefix."""
-    prefixes = [names[0][: sign.end()] for sign in re.finditer("[_-]", names[0])] if len(set(names)) > 1 else []
-    common = max((prefix for prefix in prefixes if all(name.startswith(prefix) for name in names)), key=len, default="")
+    """A different id for each task: its name, without a prefix of all names that ends in "_" or "-" (klej_ar and klej_cbd become ar and cbd). Tasks
+    of the same name get the names of their folders as a prefix."""
+    shared = commonprefix(names) if len(set(names)) > 1 else ""
+    common = shared[: max(shared.rfind("_"), shared.rfind("-")) + 1]
     short = [name.removeprefix(common) or name for name in names]
     ids: list[str] = []
     for name, (folder, stem) in zip(short, tasks, strict=True):
@@ -142,7 +150,7 @@ def _with_splits(id: str, folder: str, files: dict[str, list[NamedFile]]) -> Gue
     """The task of these files by split. Several files of one split are a question."""
     guess = Guess(id, folder, {})
     label_files: dict[str, int] = {}  # by split, how many files of labels are beside its texts
-    for split in [split for split in SPLITS if files.get(split)]:
+    for split in [split for split in SPLITS if split in files]:
         ways, label_files[split] = _ways_to_read(files[split], folder)
         guess.files[split] = ways[0]
         if len(ways) > 1:
@@ -183,25 +191,35 @@ def _with_parts(id: str, path: str, parts: Mapping[str, Sequence[str]]) -> Guess
 
 def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
     """The parts of a file that are splits, by split: keys of a JSON object whose values may hold rows, or values of a column."""
-    keys_by_split, values_by_split = dict[str, list[str]](), dict[str, list[str]]()
     try:
         path = inside(data_dir, name)
-        if form_of(path, Layout()) == "json":
-            text = "".join(data_lines(path, None))
-            keys = [key for key, rows in (parse_object(path, text) or {}).items() if isinstance(rows, list | dict)]
-            for key in sorted(keys, key=len):
-                if len(splits := {SPLIT_OF[word] for word in file_names.WORD.findall(key.lower())}) == 1:
-                    keys_by_split.setdefault(splits.pop(), []).append(key)
-        if 0 < sum(map(len, keys_by_split.values())) <= MOST_PARTS:
-            return keys_by_split
-        columns = read_table(path, Layout(reading=sniff(path).reading)).columns.values()
+        return _splits_in_keys(path) or _splits_in_column(path)
     except InputError:
         return {}
-    named = [column for column in columns if column.name.lower() in SPLIT_COLUMNS]
-    for column in [column for column in named if {value.lower() for value in column.counts} <= set(SPLIT_OF)][:1]:
-        for value in column.counts:
-            values_by_split.setdefault(SPLIT_OF[value.lower()], []).append(f"{column.name}={value}")
-    return values_by_split
+
+
+def _splits_in_keys(path: Path) -> dict[str, list[str]]:
+    """The keys of a JSON object whose values may hold the rows of a split, by split, the shortest first; none if they are too many."""
+    if form_of(path, Layout()) != "json":
+        return {}
+    keys_by_split = dict[str, list[str]]()
+    content = parse_object(path, "".join(data_lines(path, None))) or {}
+    for key in sorted([key for key, rows in content.items() if isinstance(rows, list | dict)], key=len):
+        splits = {SPLIT_OF[word] for word in file_names.WORD.findall(key.lower())}
+        if len(splits) == 1:
+            keys_by_split.setdefault(splits.pop(), []).append(key)
+    return keys_by_split if sum(map(len, keys_by_split.values())) <= MOST_PARTS else {}
+
+
+def _splits_in_column(path: Path) -> dict[str, list[str]]:
+    """The values of the first column that has the words of splits alone, by split, as in split=train."""
+    for column in read_table(path, Layout(reading=sniff(path).reading)).columns.values():
+        if column.name.lower() in SPLIT_COLUMNS and {value.lower() for value in column.counts} <= set(SPLIT_OF):
+            values_by_split = dict[str, list[str]]()
+            for value in column.counts:
+                values_by_split.setdefault(SPLIT_OF[value.lower()], []).append(f"{column.name}={value}")
+            return values_by_split
+    return {}
 
 
 def _alike(names: Sequence[str]) -> list[list[str]]:
@@ -215,5 +233,5 @@ def _alike(names: Sequence[str]) -> list[list[str]]:
 
 def _id_after(name: str, tasks: Sequence[Guess]) -> str:
     """An id after the name of a file, other than those of these tasks."""
-    stem = PurePosixPath(name).name
-    return task_id(stem.removesuffix(suffix_of(stem)), [task.id for task in tasks])
+    file = PurePosixPath(name).name
+    return task_id(file[: len(file) - len(suffix_of(file))], [task.id for task in tasks])

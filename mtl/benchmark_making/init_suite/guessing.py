@@ -45,7 +45,7 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
                 raise InputError(f"no such file; there are {there}", path=path)
         tables = read_tables(guess, data_dir, known)
         test_has_targets = _guess_targets_and_texts(guess, tables, known)
-        lists = [name for name, what in tables.main.unread.items() if what == SPAN_LIST]
+        lists = [name for name, content in tables.main.unread.items() if content == SPAN_LIST]
         if lists and "target" not in known:
             guess.questions.append(f"reading.spans: {quoted_names(lists)} may be the target, {SPAN_LIST}")
         guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
@@ -75,30 +75,34 @@ def _guess_targets_and_texts(guess: Guess, tables: SplitTables, known: Mapping[s
 def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
     """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
     chosen = target_column.chosen_target(guess.id, sources, known)
-    several, tables = chosen.several, sources
-    if several:
-        tables = SplitTables({split: several.with_labels(table) for split, table in sources.items()})
+    several = chosen.several
+    tables = SplitTables({split: several.with_labels(file) for split, file in sources.items()}) if several else sources
     target = tables.main.columns[several.target if several else chosen.column.name]
     guess.declare(chosen.why, target=target.name)
     labelled = _labelled(guess, tables, target.name)
-    questions = [*guess.questions, *filter(None, [chosen.question])]
+    before = list(guess.questions)
     if several:
         guess_several(guess, several, {split: sources[split] for split in labelled})
     else:
-        kinds = [kind for key, kind in KINDS.items() if key in known]
-        guess.kind = known.get("kind") or next(iter(kinds), METRICS.get(str(known.get("metric")), ""))
-        by_split = {split: table.whole(target.name) for split, table in labelled.items()}
-        for split, column in by_split.items():
-            _check_cells(labelled[split], column)
-        candidate_names = [column.name for column in columns.candidate_columns(tables.main, {target.name})]
-        names = known.get("candidates") or candidate_names
-        names = [name for name in names if all(name in table.columns for table in labelled.values())]
-        candidates = [FileColumn.joined([table.columns[name] for table in labelled.values()]) for name in names]
-        guess_kind(guess, by_split, candidates, _label_names(tables.main, target))
-    if chosen.question:  # the further ones are about a column that may not be the target
-        guess.questions = questions
+        _guess_single(guess, tables.main, labelled, known)
+    if chosen.question:  # in place of those about the labels of a column that may not be the target
+        guess.questions = [*before, chosen.question]
     columns.guess_inputs(guess, tables, known, several.columns if several else ())
     return "test" in labelled
+
+
+def _guess_single(guess: Guess, main: FileTable, labelled: Mapping[str, FileTable], known: Mapping[str, Any]) -> None:
+    """Guess the kind of a declared target that has one value in each row. `labelled`: the files that have targets, by split."""
+    target = main.columns[guess.keys["target"]]
+    meant = [kind for key, kind in KINDS.items() if key in known]
+    guess.kind = next(filter(None, [known.get("kind"), *meant, METRICS.get(str(known.get("metric")))]), "")
+    by_split = {split: table.whole(target.name) for split, table in labelled.items()}
+    for split, column in by_split.items():
+        _check_cells(labelled[split], column)
+    possible = known.get("candidates") or [column.name for column in columns.candidate_columns(main, {target.name})]
+    names = [name for name in possible if all(name in table.columns for table in labelled.values())]
+    candidates = [FileColumn.joined([table.columns[name] for table in labelled.values()]) for name in names]
+    guess_kind(guess, by_split, candidates, _label_names(main, target))
 
 
 def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
@@ -189,9 +193,9 @@ def _guess_splits(guess: Guess, tables: SplitTables, test_has_targets: bool) -> 
             guess.why["files"] = f"no dev file: rows of train are held out{scored}"
     elif test_scored and "scored" not in guess.keys:
         guess.notes.append("the test file has targets too; scores are on dev unless the task says scored: test")
-    for name in guess.keys["target"].split(BESIDE):
-        if lacking := tables["test"].incomplete.get(name) if "test" in tables else None:
-            guess.questions.append(f"files.test: {lacking}: fill or delete these rows, or no score is on this file")
+    lacking = tables["test"].incomplete if "test" in tables else {}
+    for name in [name for name in guess.keys["target"].split(BESIDE) if name in lacking]:
+        guess.questions.append(f"files.test: {lacking[name]}: fill or delete these rows, or no score is on this file")
 
 
 def _note_placeholders(guess: Guess, tables: Mapping[str, FileTable]) -> None:

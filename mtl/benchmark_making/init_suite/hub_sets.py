@@ -4,7 +4,7 @@ is run. Its configurations are tasks, by its card or the names of its files. A c
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -30,7 +30,7 @@ CONVERTED = "refs/convert/parquet"  # the revision under which the Hub keeps its
 LIMIT = 2**32  # bytes of files that are downloaded
 MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
 DEFAULT = "default"  # the name of the configuration of a card that names none
-MOST_STARS = 8  # in a pattern
+LONGEST_PATTERN, MOST_STARS = 500, 8  # characters, and stars, of a pattern of file names: others could take for ever
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,14 @@ def hub_set(address: str) -> Iterator[DataFolder]:
         keys: dict[str, Any] = {"hub": {"dataset": dataset, "revision": commit, "mirror": True}}
         keys |= {"license": card["license"]} if isinstance(card.get("license"), str) else {}
         pinned = f"hf://{dataset}@{commit}" + (f"/{wanted}" if wanted else "")
-        languages = card.get("language")
-        language = languages[0] if isinstance(languages, list) and len(languages) == 1 else languages
-        language = language if re.fullmatch("[a-z]{2,3}", str(language)) else None
-        yield replace(found, address=pinned, keys=keys, language=language)
+        yield replace(found, address=pinned, keys=keys, language=_language(card))
+
+
+def _language(card: Mapping[Any, Any]) -> str | None:
+    """The only language that a card names, as a code of two or three letters."""
+    languages = card.get("language")
+    language = languages[0] if isinstance(languages, list) and len(languages) == 1 else languages
+    return language if re.fullmatch("[a-z]{2,3}", str(language)) else None
 
 
 def _chosen(declared: Sequence[Configuration], wanted: str | None, dataset: str) -> list[Configuration]:
@@ -117,8 +121,7 @@ def _may_be_data(path: str) -> bool:
     *folders, name = PurePosixPath(path).parts
     if any(part.startswith(".") or part == "dummy" for part in (*folders, name)):  # dummy: of the tests of a script
         return False
-    suffix = suffix_of(name)
-    return is_data(name) or bool(suffix in LINE_SUFFIXES and WORD.search(path))
+    return is_data(name) or bool(suffix_of(name) in LINE_SUFFIXES and WORD.search(path))
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:
@@ -133,8 +136,9 @@ def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Conf
             splits = {str(entry["split"]): _matching(entry.get("path"), folder, below, name) for entry in entries}
         else:
             visible = [path for path in below if not PurePosixPath(path).name.startswith((".", "README"))]
+            paths = visible if patterns is None else _matching(patterns, folder, below, name)
             # By the word of a split in their names, else in their folders; without any they are training rows, as on the Hub.
-            for path in visible if patterns is None else _matching(patterns, folder, below, name):
+            for path in paths:
                 words = WORD.findall(PurePosixPath(path).stem.lower()) or WORD.findall(path.lower()) or ["train"]
                 splits.setdefault(SPLIT_OF[words[-1]], []).append(path)
         declared.append(Configuration(name, splits, item.get("default") is True or name == DEFAULT))
@@ -160,12 +164,11 @@ def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> li
     matches = dict[str, None]()
     for item in patterns if isinstance(patterns, list) else [patterns]:
         pattern = str(PurePosixPath(folder, str(item)))
-        try:
-            # Longer patterns could take for ever.
-            expression = glob_translate(pattern) if len(pattern) <= 500 and pattern.count("*") <= MOST_STARS else ""
-            fitting = [file for file in files if re.match(expression, file)] if expression else []
-        except (ValueError, re.error):
-            fitting = []
+        fitting: list[str] = []
+        if len(pattern) <= LONGEST_PATTERN and pattern.count("*") <= MOST_STARS:
+            with suppress(ValueError, re.error):
+                expression = glob_translate(pattern)
+                fitting = [file for file in files if re.match(expression, file)]
         if not fitting:
             problem = f"configuration {name} names {pattern[:200]}, and no file of the data set fits"
             raise InputError(f"{problem}; name another revision: @REVISION")

@@ -141,7 +141,7 @@ def guess_suite(
     Args:
         language, name, known: as in `init_suite`.
         path: of the suite file, which its comments name.
-        shown: the folder that comments name as that of the data; None: the folder's path, or for a data set of the Hub data/NAME.
+        shown: the folder that comments name as that of the data; None: the folder's path. For a data set of the Hub it is data/NAME.
 
     Raises:
         InputError: if there is no usable file, and for known keys of other tasks, or that do not fit a task."""
@@ -198,9 +198,8 @@ def _declare_answered(guess: Guess, answering: Sequence[Guess]) -> None:
     guess.why["files"] = "no train file"
     if "answered_by" not in guess.keys:
         ranked = sorted(answering, key=lambda task: -task.rows["train"])
-        guess.declare(
-            "a guess: it has the same text columns, and these targets among its own", answered_by=ranked[0].id
-        )
+        why = "a guess: it has the same text columns, and these targets among its own"
+        guess.declare(why, answered_by=ranked[0].id)
         names = " or ".join(task.id for task in ranked)
         guess.questions.append(f"answered_by: no training rows; {names} has the same text columns, and all its labels")
 

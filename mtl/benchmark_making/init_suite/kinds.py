@@ -45,8 +45,8 @@ def guess_kind(
     if candidates and kind in ("", "choice"):
         if _guess_choice(guess, joined, candidates):
             return
-        question = f"candidates: {quoted_names(candidate.name for candidate in candidates)} may be candidates"
-        problem = f"{question}, but {quoted(main.name)} is not the index of one in each row"
+        named = quoted_names(candidate.name for candidate in candidates)
+        problem = f"candidates: {named} may be candidates, but {quoted(main.name)} is not the index of one in each row"
         if kind:
             raise InputError(problem)
         guess.questions.append(problem)
@@ -101,7 +101,7 @@ def _without_variants(label: str) -> str:
 
 
 def _guess_choice(guess: Guess, column: FileColumn, candidates: Sequence[FileColumn]) -> bool:
-    """Declare a choice, and return True, if each target is the index or letter of one of its row's candidates. Raises InputError for their texts."""
+    """Declare a choice, and return True, if each target is the index or letter of a candidate of its row. Raises InputError if each is its text."""
     rows = candidates[0].lists or list(map(list, zip(*(candidate.texts for candidate in candidates), strict=True)))
     sizes = [len(row) for row in rows]
     letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(column.counts) <= set(letters)), "")
@@ -156,9 +156,9 @@ def _kind(guess: Guess, main: FileColumn, joined: FileColumn, is_named: bool) ->
 
 
 def _kind_of_numbers(main: FileColumn, joined: FileColumn, is_named: bool) -> tuple[str, Sequence[int]]:
-    """The kind of targets that are numbers, and the whole numbers among them if they may be of the other kind, too. Labels are the two truth values,
-    whole numbers with names, two of them, 0 to 2, and perhaps at most MOST_CLASSES; other values, those in columns called rating, and those with
-    decimals are numbers."""
+    """The kind of targets that are numbers, and the whole numbers among them if they may be of the other kind, too. Two truth values are labels, as
+    are two whole numbers, and whole numbers with names. Up to MOST_CLASSES whole numbers are labels, too, surely so if they are 0 to 2, unless the
+    column is called rating. All others are numbers."""
     integers, is_rating = joined.whole_numbers, main.words[-1] in RATING_NAMES
     if joined.is_truth or (integers and (is_named or len(integers) <= 2)):
         return "labels", ()
@@ -166,20 +166,20 @@ def _kind_of_numbers(main: FileColumn, joined: FileColumn, is_named: bool) -> tu
         numbers = joined.numbers or []
         integers = [int(number) for number in numbers if number.is_integer()]
         may_be_labels = len(integers) == len(numbers) and len(integers) <= MOST_RATINGS
-        return "number", integers if may_be_labels else ()
+        return "number", (integers if may_be_labels else ())
     if not is_rating and len(integers) <= MOST_CLASSES:
-        return "labels", () if integers == list(range(SURE_CLASSES)) else integers
+        return "labels", (() if integers == list(range(SURE_CLASSES)) else integers)
     has_no_gap = integers == list(range(integers[0], integers[-1] + 1))
     may_be_classes = has_no_gap and not is_rating and len(main.texts) >= ROWS_OF_NUMBER * len(integers)
-    return "number", integers if may_be_classes or len(integers) <= MOST_RATINGS else ()
+    return "number", (integers if may_be_classes or len(integers) <= MOST_RATINGS else ())
 
 
 def _declare_range(guess: Guess, column: FileColumn) -> None:
     """Declare the range of numbers, and a metric: one_minus_wmae for a few whole ratings, else spearman."""
     numbers = column.numbers or []
-    low, high = math.floor(numbers[0]), math.ceil(numbers[-1])
-    ends = f", {numbers[0]:g} to {numbers[-1]:g}, rounded outwards"
-    rounded = "" if (low, high) == (numbers[0], numbers[-1]) else ends
+    least, most = numbers[0], numbers[-1]
+    low, high = math.floor(least), math.ceil(most)
+    rounded = "" if (low, high) == (least, most) else f", {least:g} to {most:g}, rounded outwards"
     figures = f"{count(len(numbers), 'distinct number')} in {count(column.rows, 'row')}{rounded}"
     guess.declare(f"{figures}; check that the scale ends there", range=[low, high])
     if all(number.is_integer() for number in numbers) and len(numbers) <= MOST_RATINGS:

@@ -78,7 +78,7 @@ def _declare_metric(guess: Guess, passages: Sequence[str]) -> None:
 
 
 def _are_within(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:
-    """Whether all answers stand where the places say. Rows without an answer tell nothing, and some row must."""
+    """Whether all answers stand where the places say, some of them behind the first character. Rows without an answer tell nothing."""
     is_behind = False
     for texts, places, passage in zip(_answers(answers), _answers(starts), passages.texts, strict=True):
         if any(texts):

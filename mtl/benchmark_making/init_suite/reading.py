@@ -83,7 +83,7 @@ def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]])
     # Files whose lines have as many cells are looked at together: those with a header have the same one.
     for width in dict.fromkeys(len(rows[0]) for rows in heads.values()):
         splits = [split for split, rows in heads.items() if len(rows[0]) == width]
-        headed, question = _has_header({str(guess.files[split]): heads[split] for split in splits})
+        headed, questions = _has_header({str(guess.files[split]): heads[split] for split in splits})
         if headers and not headed:  # all tables without a header have the same names
             first, header = next(iter(headers.items()))
             for split in splits:
@@ -91,7 +91,7 @@ def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]])
                 guess.questions.append(f"files.{split}: not used: {problem}")
                 guess.files[split] = None
             continue
-        guess.questions += [question] if question else []
+        guess.questions += questions
         if not headed:
             headers = {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
     if headers:
@@ -104,25 +104,26 @@ def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]])
     return headers
 
 
-def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, str | None]:
-    """Whether the tables with these first rows, by file name, have a header line, and the question if that is not certain."""
+def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, list[str]]:
+    """Whether the tables with these first rows, by file name, have a header line, and a question if that is not certain."""
     first_lines = [tuple(rows[0]) for rows in heads.values()]
-    are_equal, are_different = len(set(first_lines)) == 1, len(set(first_lines)) == len(first_lines)
+    are_equal = len(set(first_lines)) == 1
+    are_different = len(set(first_lines)) == len(first_lines)
     name, rows = next(iter(heads.items()))
     columns = list(zip(*(row for row in rows if len(row) == len(rows[0])), strict=True))
     # A value that occurs again in its column is hardly the column's name, and neither is a number.
     recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
     has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
-    in_all_files = set[str]() if are_equal else set.intersection(*map(set, first_lines)) - recurring
-    has_names = bool(in_all_files) or _begin_with_names(columns)
-    # Files with a header have the same one.
+    in_all_files = set.intersection(*map(set, first_lines)) - recurring  # cells of the first lines
+    has_names = (not are_equal and bool(in_all_files)) or _begin_with_names(columns)
     is_like_header = (are_equal and len(heads) > 1) or has_names or (_may_be_names(rows[0]) and not recurring)
     if is_like_header and not has_numbers:
-        return True, None
-    if ((has_numbers and are_different) or (recurring and not are_equal)) and not has_names:
-        return False, None
+        return True, []
+    is_like_row = (has_numbers and are_different) or (recurring and not are_equal)
+    if is_like_row and not has_names:
+        return False, []
     quoted_cells = ", ".join(map(quoted, sorted(recurring) or rows[0]))
-    return False, f"header: {quoted_cells} in the first line of {name}: is this line a header, or a row?"
+    return False, [f"header: {quoted_cells} in the first line of {name}: is this line a header, or a row?"]
 
 
 def _begin_with_names(columns: Sequence[Sequence[str]]) -> bool:

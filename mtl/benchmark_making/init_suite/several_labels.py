@@ -54,7 +54,7 @@ class SeveralLabels:
         return [label for label in map(str.strip, labels) if label]
 
     def joined_labels(self, table: FileTable) -> FileColumn:
-        """The labels of all rows of a table one after another, or of a table that was sampled how often each occurs."""
+        """The labels of all rows of a table, one after another; of a table that was sampled, only how often each occurs."""
         labels = self.labels_by_row(table) or []
         if len(labels) == table.rows:
             return FileColumn(self.target, list(chain(*labels)))

@@ -63,7 +63,7 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     if is_quoted and separator == "\t":
         reasons.append("its cells stand in quotes")
     reading = Reading(form=declared_form, encoding=encoding, separator=unusual_separator, quoted=unusual_quoting)
-    return Sniffed(reading, "; ".join(reasons), questions, rows, b'"' in head, head.isascii())
+    return Sniffed(reading, "; ".join(reasons), questions, rows, has_quotes=b'"' in head, is_ascii=head.isascii())
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -118,19 +118,21 @@ def _table(lines: Sequence[str], possible: str, path: Path) -> tuple[list[str], 
 
 
 def _separators(lines: Sequence[str], possible: str) -> list[str]:
-    """The separators that fit; the usual one of the suffix, which is the first possible one, alone, if it fits or if none does. Then a semicolon
-    stands in for a comma that the first line lacks, unless commas give all rows the same number of cells. A separator fits if the first line has it
-    and if it gives at least 9 of 10 rows the same number of cells. Separators that give all rows the same number come before others."""
-    fits: dict[str, float] = {}
+    """The separators that fit: the first line has them, and 9 of 10 rows get the same number of cells; if some give all rows the same number, these
+    alone. If the usual one of the suffix, the first possible one, is among them, it is the only one, as it is if none fits; then a semicolon stands
+    in for it if it is a comma and the first line has semicolons alone, unless commas give all rows the same number of cells."""
+    fits: dict[str, bool] = {}  # whether all rows get the same number of cells
     for separator in possible:
         widths = Counter(len(cells) for cells in _cells(lines, separator, separator != "\t"))
         most, rows = widths.most_common(1)[0]
         if most > 1 and separator in lines[0] and rows >= REGULAR * widths.total():
-            fits[separator] = rows / widths.total()
-    best = [separator for separator, share in fits.items() if share == 1] or list(fits)
-    if not best and possible[0] == "," and "," not in lines[0] and ";" in lines[0]:  # as many spreadsheets write them
+            fits[separator] = len(widths) == 1
+    best = [separator for separator, is_regular in fits.items() if is_regular] or list(fits)
+    if best:
+        return [possible[0]] if possible[0] in best else best
+    if possible[0] == "," and "," not in lines[0] and ";" in lines[0]:  # as many spreadsheets write them
         return [","] if len(set(map(len, _cells(lines, ",", True)))) == 1 else [";"]
-    return [possible[0]] if not best or possible[0] in best else best
+    return [possible[0]]
 
 
 def _cells(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[str]]:

@@ -27,8 +27,7 @@ SPAN_LIST = "a list of spans, which reading.spans reads, or kind: answer in a su
 # The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
 STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
 
-# By column and number of the row in a sample: rows may have keys of their own.
-CellsByColumn = dict[str, dict[int, Any]]
+CellsByColumn = dict[str, dict[int, Any]]  # by column and row number in a sample: rows may have keys of their own
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
             table.unread[name] = f"the name of {header[name]} columns"
         else:
             _add_column(table, name, cells, [line for line, _ in sample], labels_of(features, name))
-    if not table.columns and not table.incomplete and not table.unread:
+    if not (table.columns or table.incomplete or table.unread):
         raise InputError("has no columns with a name and texts or numbers", path=path)
     return table
 
@@ -141,7 +140,7 @@ def _merge_empty_lists(values: CellsByColumn) -> None:
 
 
 def _drop_parts_of_spans(values: CellsByColumn) -> None:
-    """Delete the columns below a list of spans. In rows without spans, or without the first character of one, it looks like another list."""
+    """Delete the columns below a list of spans. Rows have them where the list does not look like one of spans: it is empty, or a place is null."""
     for spans in [name for name, cells in values.items() if _Unreadable(SPAN_LIST) in cells.values()]:
         for name in [name for name in values if name.startswith((f"{spans}.", f"{spans}{LIST}"))]:
             del values[name]
@@ -167,7 +166,7 @@ def _flat(row: Mapping[str, Any], is_nested: bool, prefix: str = "") -> Iterator
             yield f"{name}{LIST}", list(map(text, value))
         elif isinstance(value, list):
             lists = lists_below(value)
-            yield from ((f"{name}.{key}{LIST}", items) for key, items in lists.items())
+            yield from ((f"{name}.{inner_key}{LIST}", items) for inner_key, items in lists.items())
             if not lists:
                 kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") for item in value}
                 yield name, _Unreadable(f"a list of {' and '.join(sorted(f'{kind}s' for kind in kinds))}")
@@ -254,8 +253,9 @@ def _sample(rows: Iterable[tuple[int, Any]]) -> tuple[int, list[tuple[int, Any]]
             kept.append(row)
             size += _size(row[1])
         while len(kept) > 1 and (len(kept) > SAMPLE_ROWS or size > SAMPLE_SIZE):
-            kept, share = [row for row in kept if chance.random() < 0.5] or kept[:1], share / 2
-            size = sum(_size(row) for _, row in kept)
+            share /= 2
+            kept = [earlier for earlier in kept if chance.random() < 0.5] or kept[:1]
+            size = sum(_size(values) for _, values in kept)
     return number, kept
 
 

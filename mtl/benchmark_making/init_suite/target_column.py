@@ -20,8 +20,7 @@ LIKELY_NAMES = {  # words in the names of columns that are targets if no column 
 # Names of targets beside columns of candidates.
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
-# The user replaces the words in capitals.
-SPANS_ANSWER = "tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"
+SPANS_ANSWER = "tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"  # the user replaces the words in capitals
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 
 
@@ -54,7 +53,7 @@ def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> T
     columns = possible_targets(main)
     named = _columns_by_name(main, columns)
     lacking = [column for column in columns if test is not None and test.lacks(column.name)]
-    if known.get("kind", MULTI_LABEL) == MULTI_LABEL and not {"range", "candidates"} & {*known}:
+    if known.get("kind", MULTI_LABEL) == MULTI_LABEL and "range" not in known and "candidates" not in known:
         candidates = named or lacking or columns or _repeated_words(main)
         several = several_labels(main, candidates)
         certain = {column.name for column in named if _is_named(column)}
@@ -71,9 +70,9 @@ def _target_of_one(
     """Guess the target from the columns that may be it, those of them with names of targets, and those of them without values in the test file. The
     reason: its name says so, the test file lacks its values, or it is the only column with labels or numbers. Where others may be it, it asks."""
     named_and_lacking = [column for column in named if column in lacking]
-    pools = [named, named_and_lacking] if named else [lacking]
-    pool = next((pool for pool in pools if len(pool) == 1), named or lacking or columns)
-    first, question = pool[0], f"target: {with_counts(pool)} may be the target"
+    pool = named_and_lacking if len(named_and_lacking) == 1 else named or lacking or columns
+    first = pool[0]
+    question = f"target: {with_counts(pool)} may be the target"
     if len(pool) > 1:
         return TargetColumn(first, f"one of {len(pool)} that may be it", question)
     if first in named or first in lacking:
@@ -85,12 +84,11 @@ def _target_of_one(
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
-    """The columns with labels or numbers that may be targets, without those that only rename the labels of another one."""
+    """The columns with labels or numbers that may be targets, without those that only rename the labels of another one, and without repeated texts if
+    the name of a remaining one says that it is a target."""
     columns = list(filter(_may_be_target, table.columns.values()))
-    distinct: list[FileColumn] = []
-    for number, column in enumerate(columns):
-        if not any(_names_labels_of(column, earlier) for earlier in columns[:number]):
-            distinct.append(column)
+    pairs = [(column, columns[:number]) for number, column in enumerate(columns)]
+    distinct = [column for column, before in pairs if not any(_names_labels_of(column, other) for other in before)]
     plain = [column for column in distinct if _is_named(column) or not column.is_repeated_text]
     return plain if any(_is_named(column) or LIKELY_NAMES & set(column.words) for column in plain) else distinct
 
@@ -112,8 +110,7 @@ def _target_of_several(table: FileTable, several: SeveralLabels, candidates: Seq
     first, question = table.columns[several.columns[0]], several.question
     rest = [column for column in candidates if column.name not in several.columns and not column.is_source]
     if rest and not (first.lists and first.words[-1] in SURE_NAMES):
-        entry = f"{quoted(several.target)} (several labels of a row, in {several.form})"
-        question = f"target: {entry}, {with_counts(rest)} may be the target"
+        question = f"target: {quoted(several.target)} (several labels of a row, in {several.form}), {with_counts(rest)} may be the target"
     return TargetColumn(first, several.form, question, several)
 
 

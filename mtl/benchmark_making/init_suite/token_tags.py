@@ -62,16 +62,14 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
     guess.declare("", kind=TOKEN_LABELS)
     guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
     guess.declare("as many as the words", target=target)
-    candidates = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
+    possible = [f"{quoted(name)} ({count(len(_distinct(rows)), 'tag')})" for name, rows in tagged.tags.items()]
     if "target" not in known:
         for column in possible_targets(main):
             may_be_labels = not column.numbers or column.words[-1] in LABEL_NAMES
             if may_be_labels and not column.is_source and column.name not in (tagged.tokens, *tagged.tags):
-                values = count(len(column.counts), "value")
-                candidates.append(f"{quoted(column.name)} ({values}, one for the whole text)")
-    if len(candidates) > 1:
-        remedy = "declare a task for each that counts"
-        guess.questions.append(f"target: {', '.join(candidates)} may be the target; {remedy}")
+                possible.append(f"{quoted(column.name)} ({count(len(column.counts), 'value')}, one for the whole text)")
+    if len(possible) > 1:
+        guess.questions.append(f"target: {', '.join(possible)} may be the target; declare a task for each that counts")
     tags_by_split = _tags_by_split(guess, tables, target)
     labels = _declare_tags(guess, set[str]().union(*tags_by_split.values()), main.columns[target].labels)
     are_entities = _are_entities(labels)
@@ -115,8 +113,8 @@ def _columns_of_tags(table: FileTable, rows: Mapping[str, Rows], tokens: str, is
         elif unequal and are_few and is_certain and column.lists:
             number = unequal[0]
             sizes = f"{count(len(rows[name][number]), 'tag')} for {count(len(rows[tokens][number]), 'word')} of {quoted(tokens)}"
-            affected = count(len(unequal), "row")
-            raise InputError(f"{quoted(name)} has {sizes} in row {number} (from 0), and so in {affected}")
+            affected = f"of those looked at, and so in {count(len(unequal), 'row')}"
+            raise InputError(f"{quoted(name)} has {sizes} in row {number} (from 0) {affected}")
     return tags
 
 

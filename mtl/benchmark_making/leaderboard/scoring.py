@@ -72,8 +72,7 @@ def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, Data
     for task in suite.tasks.values():
         if (path := task.path(split, data_dir)) is not None and path.is_file():
             layout = task.layout(split, data_dir)
-            examples = read_examples(task, path, False, layout)
-            tasks[task.id] = _data_rows(task, split, path, layout, examples)
+            tasks[task.id] = _data_rows(task, split, path, layout, read_examples(task, path, False, layout))
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name}; set data_dir=", path=data_dir)
     return tasks

@@ -120,10 +120,9 @@ class Number:
         rows = []
         for row in table.rows:
             numbers = {column: row.number(column) for column in self.columns}
-            for column, value in numbers.items():
+            for name, value in numbers.items():
                 if not is_within(value, self.range):
-                    outside = f"{value:g} in column {column!r} is outside the range"
-                    raise row.error(f"{outside} of step {work.number}, number")
+                    raise row.error(f"{value:g} in column {name!r} is outside the range of step {work.number}, number")
             total = sum((Fraction(repr(numbers[column])) for column in self.columns), Fraction(0))
             rows.append(row.with_values({self.into: float(round(total / len(self.columns), self.decimals))}))
         return table.with_rows(rows, self.into)

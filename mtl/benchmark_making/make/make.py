@@ -100,10 +100,8 @@ def _run_steps(recipe: TaskRecipe, sources: Sources) -> tuple[dict[str, Table], 
             raise work.error(f"no row is left of {before}; give other options, or check the step before")
         tables[use.into] = Table(use.into, table.columns, table.rows)
         # Rows that a step does not choose for a new table are dropped only if nothing reads the table that it took later.
-        table_stays = (
-            len(use.tables) == 1 and use.into not in use.tables and recipe.is_read(use.tables[0], after=use.number)
-        )
-        records.append(StepRecord(use, rows_in, len(table.rows), [] if table_stays else work.dropped, work.facts))
+        stays = len(use.tables) == 1 and use.into not in use.tables and recipe.is_read(use.tables[0], after=use.number)
+        records.append(StepRecord(use, rows_in, len(table.rows), [] if stays else work.dropped, work.facts))
     return tables, records
 
 

@@ -96,6 +96,14 @@ def test_a_task_that_needs_both_texts_gives_nothing_away_but_its_overlap(tmp_pat
     assert not pair.words and pair.tested and not single.tested
 
 
+def test_scored_rows_of_one_group_are_resampled_one_by_one(tmp_path: Path) -> None:
+    suite_job(tmp_path)
+    write_rows(tmp_path, dev=[("samma", text, label) for _, text, label in rows(200, 1, None)])
+    made = change_suite(tmp_path, "    target: same\n", "    target: same\n    group: a\n")
+    low, high = scores_of(find_artefacts(made)[0])[CONSTANT].interval
+    assert low < 50 < high
+
+
 def test_topics_and_lengths_that_tell_the_class(tmp_path: Path) -> None:
     made = suite_job(tmp_path)
     for split, seed in (("train", 0), ("dev", 1)):  # topics stand in one distinct text each

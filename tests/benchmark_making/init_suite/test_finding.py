@@ -18,6 +18,7 @@ FOLDERS = {
     "a folder and a name": ["dev/am_dev.tsv"],
     "versions": ["jnli-v1.3/train-v1.3.json", "jnli-v1.3/valid-v1.3.json"],
     "capitals": ["a/trainingSet.csv", "RTE_train.tsv"],
+    "a suffix in capitals": ["Reviews.CSV"],
     # What is no split is listed.
     "two words": ["train_dev.tsv", "constrain.tsv"],
     "saved by the library datasets": SAVED,
