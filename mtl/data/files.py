@@ -25,7 +25,7 @@ def read_lines(path: Path) -> list[str]:
 
 def unpacked_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
     """The lines of a data file with their ends, unpacked if it is packed. Raises InputError for what is no file, what is in the place of data (a
-    pointer of Git LFS, a page of HTML), and for more than FILE_LIMIT bytes or MOST_LINES lines, before memory holds them."""
+    pointer of Git LFS, a page of HTML), and for more than FILE_LIMIT bytes or MOST_LINES lines, before memory holds them. `encoding`: as declared."""
     with read_errors(path), open_lines(path, LINE_LIMIT) as lines:
         for line in lines:
             if lines.number == 1:

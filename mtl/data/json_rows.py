@@ -49,7 +49,7 @@ def parse_row(path: Path | str, number: int, line: str) -> Row:
 
 
 def parse_value(path: Path | str, text: str, position: int, line: int = 1, rule: str = "") -> tuple[Any, int]:
-    """The JSON value at a position of a text, which begins on this line of its file, and where it ends. InputError has the line and the `rule`."""
+    """The JSON value at a position of a text, which begins on this line of its file, and its end. Raises InputError with the line and the `rule`."""
     try:
         value, end = DECODER.raw_decode(text, _start(text, position))
         inner = text[position:end]
