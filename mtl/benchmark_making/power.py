@@ -76,16 +76,18 @@ def _cells(board: Leaderboard, column: str, tested_pairs: Sequence[TestedPair], 
     """The line of the table about a column of the leaderboard, from the pairs of runs that were tested on it."""
     samples = [[board.rows[number].samples[column] for number in pair] for pair, _ in tested_pairs]
     on_same_rows, on_other_rows = [same_rows(*pair) for pair in samples], [other_rows(*pair) for pair in samples]
-    seeds, difference = sorted({len(sample.by_seed) for pair in samples for sample in pair}), settings.difference
+    counts = {len(sample.by_seed) for pair in samples for sample in pair}
+    seeds_range = f"{min(counts)}–{max(counts)}" if len(counts) > 1 else str(min(counts))
     smallest = partial(Design.smallest_difference, seeds=settings.seeds)
+    groups_needed = partial(Design.groups_for, difference=settings.difference, seeds=settings.seeds)
     return [
         escaped(board.columns[column].title),
         escaped(board.columns[column].metric),
         f"{on_same_rows[0].groups:,}",
-        str(settings.seeds or "–".join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))),
+        str(settings.seeds or seeds_range),
         *(_shown(_median(designs, smallest), board.scale.show) for designs in (on_same_rows, on_other_rows)),
-        _shown(_median(on_same_rows, lambda design: design.groups_for(difference, settings.seeds)), _rounded_up),
-        _shown(_median(on_same_rows, lambda design: design.seeds_for(difference)), _rounded_up),
+        _shown(_median(on_same_rows, groups_needed), _rounded_up),
+        _shown(_median(on_same_rows, lambda design: design.seeds_for(settings.difference)), _rounded_up),
         f"{sum(test.holds for _, test in tested_pairs)} of {len(tested_pairs)}",
     ]
 
@@ -93,8 +95,8 @@ def _cells(board: Leaderboard, column: str, tested_pairs: Sequence[TestedPair], 
 def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTests, scale: Scale) -> list[str]:
     """A note that names the tasks that cannot tell the runs apart, each with its smallest difference, if there are any."""
     tested_pairs, undecided = tests_by_column(tests), []
-    for column in [column for column in columns if column in tested_pairs]:
-        if not any(test.holds for _, test in tested_pairs[column]):
+    for column in columns:
+        if column in tested_pairs and not any(test.holds for _, test in tested_pairs[column]):
             pairs = [[rows[number].samples[column] for number in pair] for pair, _ in tested_pairs[column]]
             smallest = _median([same_rows(*pair) for pair in pairs], Design.smallest_difference)
             undecided.append(f"{columns[column].title} {_shown(smallest, scale.show)}")
@@ -142,11 +144,8 @@ class Design:
     systems: Sequence[SeedSpread]  # the spread of each system's seeds
 
     def smallest_difference(self, groups: float | None = None, seeds: float | None = None) -> float:
-        """The smallest difference × 100 that the test shows in 80 % of the cases, or NEVER.
-
-        Args:
-            groups: of scored rows in place of the present ones, which may be infinite; sets of rows keep their proportions.
-            seeds: of each system in place of the present ones, which may be infinite."""
+        """The smallest difference × 100 that the test shows in 80 % of the cases, or NEVER: with so many `groups` of scored rows, and `seeds` of each
+        system, in place of the present ones. Both may be infinite; sets of rows keep their proportions."""
         factor = 1.0 if groups is None else groups / self.groups
         if self.least_groups * factor < LEAST_GROUPS:
             return NEVER
@@ -207,8 +206,10 @@ def _median(designs: Sequence[Design], figure: Callable[[Design], float]) -> flo
 
 
 def _shown(figure: float | None, show: Callable[[float], str]) -> str:
-    """A figure as a cell: NEVER is "never"."""
-    return MISSING if figure is None else "never" if figure == NEVER else show(figure)
+    """A figure as a cell: NEVER is "never", and MISSING stands for None."""
+    if figure is None:
+        return MISSING
+    return "never" if figure == NEVER else show(figure)
 
 
 def _rounded_up(count: float) -> str:

@@ -77,10 +77,10 @@ class TextComparison:
         rare = np.setdiff1d(np.arange(self.right.shape[1]), frequent)
         dense_left, dense_right = (side[:, frequent].toarray() for side in (self.left, self.right))
         sparse_left, sparse_right = self.left[:, rare], self.right[:, rare]
-        transposed, transposed_rights = sparse_right, None
+        last_rights = None
         for lefts, rights in progress(list(_blocks(keys)), title, "blocks"):
-            if rights is not transposed_rights:  # the blocks of a key come one after another
-                transposed, transposed_rights = sparse_right[rights].T.tocsr(), rights
+            if rights is not last_rights:  # once for all blocks of a key, which come one after another
+                last_rights, transposed = rights, sparse_right[rights].T.tocsr()
             common = (sparse_left[lefts] @ transposed).toarray() + dense_left[lefts] @ dense_right[rights].T
             yield lefts, rights, common / self.sizes[lefts, None]
 
@@ -104,7 +104,8 @@ def _blocks(keys: Numbers) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     order = [np.argsort(side, kind="stable") for side in keys]
     ordered = [side[numbers] for side, numbers in zip(keys, order, strict=True)]
     for key in np.intersect1d(keys[0], keys[1]):
-        lefts, rights = (order[side][slice(*np.searchsorted(ordered[side], [key, key + 1]))] for side in (0, 1))
+        ends = [np.searchsorted(side, [key, key + 1]) for side in ordered]
+        lefts, rights = (numbers[start:stop] for numbers, (start, stop) in zip(order, ends, strict=True))
         size = max(1, BLOCK // len(rights))
         yield from ((lefts[start : start + size], rights) for start in range(0, len(lefts), size))
 
@@ -132,19 +133,19 @@ def near_duplicates(texts: Sequence[str], share: float) -> Iterator[tuple[int, i
     2007, All-Pairs). Raises InputError for more than MOST_COMPARED comparisons, and for more than MOST_NEAR pairs."""
     sets = unit_sets(ngrams, texts, "n-grams")
     sizes, prefixes = np.diff(sets.indptr), _prefixes(sets, share)
-    # A unit in n prefixes costs n × n comparisons.
-    compared = int(np.bincount(prefixes.indices, minlength=1)[prefixes.indices].sum())
+    compared = int(np.bincount(prefixes.indices, minlength=1)[prefixes.indices].sum())  # n × n for a unit in n prefixes
     if compared > MOST_COMPARED:
         many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"
         raise InputError(f"{many}; {FEWER}")
-    transposed, found = prefixes.T.tocsr(), 0
+    transposed = prefixes.T.tocsr()
     step = max(1, BLOCK // max(1, len(texts)))  # texts of a block
+    found = 0
     for start in progress(range(0, len(texts), step), "near duplicates", "blocks"):
         common = (prefixes[start : start + step] @ transposed).tocoo()
         later, earlier = common.row.astype(np.int64) + start, common.col.astype(np.int64)
-        order = np.lexsort((earlier, later))
-        order = order[earlier[order] < later[order]]
-        for part in np.array_split(order, len(order) // CHECKED + 1):
+        in_order = np.lexsort((earlier, later))
+        compared_once = in_order[earlier[in_order] < later[in_order]]
+        for part in np.array_split(compared_once, len(compared_once) // CHECKED + 1):
             lefts, rights = earlier[part], later[part]
             shared = _in_common(sets[lefts], sets[rights])
             values = shared / (sizes[lefts] + sizes[rights] - shared)
@@ -162,7 +163,7 @@ def _prefixes(sets: csr_matrix, share: float) -> csr_matrix:
     prefixes = csr_matrix((sets.data, rarity[sets.indices], sets.indptr), shape=sets.shape, copy=True)
     prefixes.sort_indices()
     rank = np.arange(prefixes.nnz) - np.repeat(prefixes.indptr[:-1], sizes)
-    # 1e-6: share × size may come out just above a whole number.
-    prefixes.data[rank > np.repeat(sizes - np.ceil(share * sizes - 1e-6), sizes)] = 0
+    last = sizes - np.ceil(share * sizes - 1e-6)  # in a prefix; share × size may come out just above a whole number
+    prefixes.data[rank > np.repeat(last, sizes)] = 0
     prefixes.eliminate_zeros()
     return prefixes

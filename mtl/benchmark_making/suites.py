@@ -202,10 +202,10 @@ def _write(source: Path, out: Path, name: str, language: str | None, known: Mapp
         guessed = guess_suite(files_of_tasks(source / "data"), language, name, path, known, shown=data_dir)
     except InputError as error:
         raise InputError(_problem_of_frames(name, error.message), key=error.key) from None
-    for task, problem in {**guessed.problems, **guessed.questions}.items():
+    for task, problem in {**guessed.problems, **guessed.questions}.items():  # the first one ends it
         raise InputError(_problem_of_frames(task, problem.replace(f"{source}/data/", "")), key=f"frames.{task}")
     content = yaml.safe_load(guessed.document)
-    tasks_suite.suite_from(content, path)
+    tasks_suite.suite_from(content, path)  # raises InputError for what no suite file takes
     if path.exists() and read_yaml(path) != content:  # comments may differ
         remedy = f"remove it, or keep it and write mtl.Suite({str(path)!r}, {str(data_dir)!r})"
         raise InputError(f"differs from what follows from the frames; {remedy}", path=path)

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 from mtl.base.errors import InputError
 
-# Finding the byte pairs of a longer word, such as a text without spaces, would take time that grows with its square.
-WORD = re.compile(r"\w{1,200}")
+WORD = re.compile(r"\w{1,200}")  # the byte pairs of a text without spaces would take time that grows with its square
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+")
 WORD_END = "▁"  # after the last character of a word
 MERGES = 4000  # byte pairs that are learned

@@ -1,8 +1,7 @@
-"""Files of annotated tokens in the form of CoNLL: a token and its labels on each line, and an empty line after each sentence.
-The cells of a line are set apart by tabs if the first token's are, else by spaces; all lines have as many. Comments stand before a
-sentence: `# key = value`, lines with tabs whose first cell is "## " and a text, and other lines after "#" that have not so many cells.
-`# newdoc` and the token -DOCSTART- begin a document. Where the first cells of a sentence count its tokens, as in CoNLL-U, lines for several
-tokens (3-4) and for empty nodes (3.1) are left out."""
+"""Files of annotated tokens in the form of CoNLL: a token and its labels on each line, and an empty line after each sentence. The cells of a line are
+set apart by tabs if the first token's are, else by spaces; all lines have as many. Comments stand before a sentence: `# key = value`, lines with tabs
+whose first cell is "## " and a text, and other lines after "#" that have not so many cells. `# newdoc` and the token -DOCSTART- begin a document.
+Where the first cells of a sentence count its tokens, as in CoNLL-U, lines for several tokens (3-4) and for empty nodes (3.1) are left out."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
 COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)|## [^\t]*\S.*\t")
 TEXT = re.compile(r"# *text *=\s*(.*)")
-FURTHER = re.compile(r"(\d{1,18})([-.])(\d{1,18})")  # the number of a word for several tokens, or of an empty node
+UNCOUNTED = re.compile(r"(\d{1,18})([-.])(\d{1,18})")  # the number of a word for several tokens, or of an empty node
 
 
 @dataclass
@@ -48,7 +47,7 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
     sentence, document_numbers = Sentence(), count(1)
     for number, line in enumerate(chain(lines, [""]), start=1):
         cells = _cells(line, separator)
-        if line.startswith(" ") and 0 < len(cells) == width - 1:
+        if line.startswith(" ") and len(cells) == width - 1:
             cells.insert(0, "")  # a token of invisible characters
         if not line.strip(INVISIBLE):
             if sentence.rows:
@@ -94,15 +93,15 @@ def _peeked(lines: Iterable[str]) -> tuple[Iterator[str], str | None]:
 def _drop_uncounted(sentence: Sentence) -> Sentence:
     """The sentence without a comment of as many cells as a token, and without lines for several or no tokens, if the first cells count the tokens."""
     # In a file of two columns, the words "#" and "1" follow each other; a counter stands beside a word and its label.
-    if sentence.rows[0][0] == "#" and len(sentence.rows[0]) > 2 and [cells[0] for cells in sentence.rows[1:2]] == ["1"]:
+    if [cells[0] for cells in sentence.rows[:2]] == ["#", "1"] and len(sentence.rows[0]) > 2:
         sentence.rows = sentence.rows[1:]
-    numbers = [cells[0] for cells in sentence.rows if not FURTHER.fullmatch(cells[0])]
+    numbers = [cells[0] for cells in sentence.rows if not UNCOUNTED.fullmatch(cells[0])]
     if numbers and numbers == [str(number) for number in range(1, len(numbers) + 1)]:
         counted: list[list[str]] = []
         for cells in sentence.rows:
-            match = FURTHER.fullmatch(cells[0])
-            # The word 3-4 stands before token 3, and the node 3.1 after it; elsewhere, such a text is a token.
-            if match is None or len(counted) != int(match[1]) - (match[2] == "-"):
+            match = UNCOUNTED.fullmatch(cells[0])
+            # The word 3-4 stands after 2 tokens, and the node 3.1 after 3; elsewhere, such a text is a token.
+            if match is None or len(counted) != int(match[1]) - {"-": 1, ".": 0}[match[2]]:
                 counted.append(cells)
         sentence.rows = counted
     return sentence

@@ -66,10 +66,9 @@ class Split:
 
     def take(self, rows: np.ndarray) -> "Split":
         """The split with the rows of these numbers, int64 (rows,), alone."""
-        inputs = self.inputs(rows)
         columns = {name: [values[row] for row in rows] if values else [] for name, values in self.columns.items()}
         by_row = self.arrays(("targets", "sizes", "groups", "spans", "token_spans", "units", "steps"), rows)
-        return replace(self, columns=columns, **by_row, **self.arrays(("texts", *INPUT_ARRAYS), inputs))
+        return replace(self, columns=columns, **by_row, **self.arrays(("texts", *INPUT_ARRAYS), self.inputs(rows)))
 
     def arrays(self, names: Sequence[str], numbers: np.ndarray) -> dict[str, Any]:
         """Those of the arrays with these names that are there, by name, each with these of its elements alone."""

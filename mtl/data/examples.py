@@ -77,13 +77,15 @@ def row_size(task: Task, values: Mapping[str, Any]) -> int | None:
 
 def make_example(task: Task, row: Row) -> Example:
     """A row without a target. Raises ValueError that says what is wrong with it."""
-    spans = len(task.marked)
-    texts, ends = row[: len(row) - spans], row[len(row) - spans :]
-    if len(texts) != len(task.text) if task.candidates is None else len(texts) <= len(task.text):
+    first_span = len(row) - len(task.marked)
+    parts, ends = row[:first_span], row[first_span:]
+    has_all_parts = len(parts) == len(task.text) if task.candidates is None else len(parts) > len(task.text)
+    if not has_all_parts:
         raise ValueError("has another number of parts")
-    if not all(isinstance(text, str) for text in texts):
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) < len(parts):
         raise ValueError("has something else than a text where a text is expected")
-    inputs = make_inputs(task, [text for text in texts if isinstance(text, str)])
+    inputs = make_inputs(task, texts)
     return Example(0, inputs, spans=make_spans(task, inputs[0], ends))
 
 
@@ -134,8 +136,8 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
     if not 0 < len(inputs) <= MOST_CANDIDATES:
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
         raise ValueError(f"column {task.text_columns[-1]!r}: {problem}")
-    cells = [(side, name, [values[end] for end in span_ends(name)]) for side, name in task.marked]
-    spans = make_spans(task, inputs[0], [parse_span(name, inputs[0][side], pair, typed) for side, name, pair in cells])
+    marked = [(side, name, [values[end] for end in span_ends(name)]) for side, name in task.marked]
+    spans = make_spans(task, inputs[0], [parse_span(name, inputs[0][side], ends, typed) for side, name, ends in marked])
     if not targets:
         return Example(line, inputs, spans=spans)
     try:
@@ -143,18 +145,16 @@ def _example(task: Task, kind: TargetKind, line: int, values: Mapping[str, Any],
         if typed and not kind.has_type(value):
             raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
         target = kind.parse(target_cell(kind, value), kind.size(inputs))
-        target = kind.located(target, inputs[0], _cells(values, task.starts))
+        target = kind.located(target, inputs[0], None if task.starts is None else _cells(values[task.starts]))
     except ValueError as error:
         raise ValueError(f"column {task.target!r}: {error}") from None
     group = _text(values, task.group) if task.group else None
     return Example(line, inputs, target, group, tuple(_text(values, name) for name in task.further_columns), spans)
 
 
-def _cells(values: Mapping[str, Any], column: str | None) -> list[str] | None:
-    """What a row has in a column of lists or of single values; None without a column."""
-    if column is None:
-        return None
-    return list(map(text, values[column])) if isinstance(values[column], list) else [text(values[column])]
+def _cells(value: Value) -> list[str]:
+    """The texts of a list, or of a single value."""
+    return list(map(text, value)) if isinstance(value, list) else [text(value)]
 
 
 def target_value(task: Task, values: Mapping[str, Any]) -> Value:

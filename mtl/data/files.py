@@ -23,13 +23,13 @@ def read_lines(path: Path) -> list[str]:
     return split_lines(read_bytes(path), str(path))
 
 
-def unpacked_lines(path: Path) -> Iterator[bytes]:
+def unpacked_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
     """The lines of a data file with their ends, unpacked if it is packed. Raises InputError for what is no file, what is in the place of data (a
-    pointer of Git LFS, a page of HTML), and for more than FILE_LIMIT bytes or MOST_LINES lines, before memory holds them."""
+    pointer of Git LFS, a page of HTML), and for more than FILE_LIMIT bytes or MOST_LINES lines, before memory holds them. `encoding`: as declared."""
     with read_errors(path), open_lines(path, LINE_LIMIT) as lines:
         for line in lines:
             if lines.number == 1:
-                _check_data(path, line)
+                _check_data(path, line, encoding)
             if lines.offset > FILE_LIMIT or lines.number > MOST_LINES:
                 limit = f"{FILE_LIMIT // 2**30} GiB or {MOST_LINES:,} lines"
                 raise InputError(f"has more than {limit}; leave out rows that are not needed", path=path)
@@ -46,7 +46,7 @@ def declared_encoding(head: bytes) -> str:
 def data_lines(path: Path, encoding: str | None) -> Iterator[str]:
     """The lines of a data file as text, with their ends and without a byte order mark. Raises InputError, also with the line that is not text. A
     line ends with a line feed, or with a carriage return and a line feed; no other character ends one."""
-    lines = unpacked_lines(path)
+    lines = unpacked_lines(path, encoding)
     first = next(lines, b"")
     encoding = encoding or declared_encoding(first)
     if WIDE.match(encoding):
@@ -91,13 +91,14 @@ def read_bytes(path: Path) -> bytes:
         return file.read()
 
 
-def _check_data(path: Path, first: bytes) -> None:
+def _check_data(path: Path, first: bytes, encoding: str | None) -> None:
     """Raise InputError if the first line of a file says that it is something else than data."""
     if first.startswith(b"version https://git-lfs.github.com/spec/"):
         raise InputError("is a pointer of Git LFS, not the data; get it with git lfs pull", path=path)
     if re.match(rb"\s*<(!doctype html|html)", first, re.IGNORECASE):
         raise InputError("is a page of HTML, as of a login or an error, not the data; download it again", path=path)
-    if b"\0" in first and declared_encoding(first) == "utf-8" and first.count(b"\0") * 4 < len(first):
+    is_wide = WIDE.match(encoding or "") or declared_encoding(first) != "utf-8"
+    if 0 < first.count(b"\0") * 4 < len(first) and not is_wide:  # ASCII text in UTF-16 or UTF-32 has more zero bytes
         raise InputError("is no text; a data file is text, or parquet", path=path)
 
 

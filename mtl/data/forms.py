@@ -22,9 +22,8 @@ from mtl.data.json_rows import json_rows, parse_row
 from mtl.data.parquet import parquet_names, parquet_rows
 from mtl.tasks.task import Layout
 
-# Rows, each with its line: objects or cells by column, and the cells of tables alone.
-NumberedRows = Iterator[tuple[int, dict[str, Any]]]
-NumberedCells = Iterator[tuple[int, list[str]]]
+NumberedRows = Iterator[tuple[int, dict[str, Any]]]  # rows, each with its line: objects, or cells by column
+NumberedCells = Iterator[tuple[int, list[str]]]  # the rows of a table: their cells alone
 MOST_COLUMNS = 10_000
 SUFFIXES = {
     **{".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"},
@@ -61,7 +60,8 @@ def file_rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Numb
         yield from ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)
     elif form == "json":
         content = "".join(data_lines(path, layout.reading.encoding))
-        for line, row in json_rows(path, content, layout.part if value_part(path, layout)[0] is None else None):
+        column, _ = value_part(path, layout)  # `mtl.data.rows` selects the rows of a part COLUMN=VALUE
+        for line, row in json_rows(path, content, layout.part if column is None else None):
             named_row = _renamed(path, line, row, layout.header)
             _check_width(path, line, len(named_row))
             yield line, named_row
@@ -111,7 +111,7 @@ def _without_end(line: str) -> str:
 def _sentences(path: Path, layout: Layout) -> NumberedRows:
     """The rows of a file of annotated tokens: a list for each column, and the document and the text of the sentence if the file says them."""
     lines = map(_without_end, data_lines(path, layout.reading.encoding))
-    for sentence in sentences(path, lines, len(layout.header or ()) or None):
+    for sentence in sentences(path, lines, len(layout.header) if layout.header else None):
         names = conll_columns(len(sentence.rows[0]), layout.header)
         columns = dict(zip(names, map(list, zip(*sentence.rows, strict=True)), strict=True))
         stated = {"document": sentence.document, "text": sentence.text}
@@ -134,12 +134,11 @@ def _check_width(path: Path, line: int, columns: int) -> None:
 
 def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
     """The column and the value that a part COLUMN=VALUE names; None without one. Raises InputError for a part that only .json files have."""
-    part = layout.part
-    name, equals, value = (part or "").partition("=")
-    if part is None or (not equals and form_of(path, layout) == "json"):
+    name, equals, value = (layout.part or "").partition("=")
+    if layout.part is None or (not equals and form_of(path, layout) == "json"):
         return None, ""
     if not equals:
-        problem = f"has no part {part!r}; a part of it is COLUMN=VALUE, as in {path.name}#split=train"
+        problem = f"has no part {layout.part!r}; a part of it is COLUMN=VALUE, as in {path.name}#split=train"
         raise InputError(problem, path=path)
     return name, value
 
@@ -153,10 +152,10 @@ def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], NumberedCells
     rows = quoted_rows(path, lines, separator) if is_quoted else plain
     line, first = next(rows, (1, list[str]()))
     _check_width(path, 1, len(first))
-    names = layout.header
-    if names and first and not set(first) & set(names):
-        return names, _checked_rows(path, chain([(line, first)], rows), len(names), separator, is_quoted)
-    return first, _checked_rows(path, rows, len(first), separator, is_quoted)
+    names: Sequence[str] = first
+    if layout.header and first and not set(first) & set(layout.header):
+        names, rows = layout.header, chain([(line, first)], rows)
+    return names, _checked_rows(path, rows, len(names), separator, is_quoted)
 
 
 def separator_of(path: Path, layout: Layout) -> tuple[str, bool]:

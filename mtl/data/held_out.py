@@ -37,12 +37,8 @@ def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
     one source. In KLEJ's PSC, sources are the news articles by which the official split was made (KLEJ, section 3.6)."""
     kind = target_kind(task)
     sides = [(side, text) for example in examples for side, text in enumerate(example.texts)]
-    pairs = [
-        ((0, example.texts[0]), (1, example.texts[1]))
-        for example in examples
-        if example.target is not None and kind.format(example.target) == task.same_source
-    ]
-    names = _smallest_connected(sides, pairs)
+    alike = [row.texts for row in examples if row.target is not None and kind.format(row.target) == task.same_source]
+    names = _smallest_connected(sides, [((0, first), (1, second)) for first, second in alike])
     return [replace(example, group=names[0, example.texts[0]][1]) for example in examples]
 
 

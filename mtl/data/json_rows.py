@@ -15,9 +15,9 @@ Row = dict[str, Any]
 ID = "id"  # the column of the keys of records by id
 ARTICLES, PARAGRAPHS, QUESTIONS = "data", "paragraphs", "qas"  # keys of a file in SQuAD's form
 SPACE = re.compile(r"[ \t\r\n]*")
-# After an item of a list: a comma and another item, or the end of the list.
-SEPARATOR = re.compile(r"[ \t\r\n]*(?:,[ \t\r\n]*(?!\])|(?=\]))")
+SEPARATOR = re.compile(r"[ \t\r\n]*(?:,[ \t\r\n]*(?!\])|(?=\]))")  # a comma and another item of a list, or its end
 MOST_KEYS = 8  # of an object, in a message
+LINE_RULE = "; one JSON object a line"  # at the end of a message about JSON Lines
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> Row:
@@ -39,19 +39,17 @@ DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refus
 def parse_row(path: Path | str, number: int, line: str) -> Row:
     """The object on one line of a jsonl file. Raises InputError, which names the file and the line, if it is none."""
     if not line.strip():
-        raise InputError("not a row: the line is empty; one JSON object a line", path=path, line=number)
-    value, end = parse_value(path, line, 0, number)
-    if line[end:].strip():
-        problem = f"Extra data at character {end + 1}"
-    elif isinstance(value, dict):
+        raise InputError(f"not a row: the line is empty{LINE_RULE}", path=path, line=number)
+    value, end = parse_value(path, line, 0, number, LINE_RULE)
+    rest = line[end:].strip()
+    if isinstance(value, dict) and not rest:
         return value
-    else:
-        problem = "a JSON value that is no object"
-    raise InputError(f"not a row: {problem}; one JSON object a line", path=path, line=number)
+    problem = f"Extra data at character {end + 1}" if rest else "a JSON value that is no object"
+    raise InputError(f"not a row: {problem}{LINE_RULE}", path=path, line=number)
 
 
-def parse_value(path: Path | str, text: str, position: int, line: int = 1) -> tuple[Any, int]:
-    """The JSON value at a position of a text, which begins on this line of its file, and where the value ends. Raises InputError with the line."""
+def parse_value(path: Path | str, text: str, position: int, line: int = 1, rule: str = "") -> tuple[Any, int]:
+    """The JSON value at a position of a text, which begins on this line of its file, and its end. Raises InputError with the line and the `rule`."""
     try:
         value, end = DECODER.raw_decode(text, _start(text, position))
         inner = text[position:end]
@@ -69,7 +67,7 @@ def parse_value(path: Path | str, text: str, position: int, line: int = 1) -> tu
     except ValueError as error:
         problem = str(error).split("; ")[0]
     line += text.count("\n", 0, position)
-    raise InputError(f"not a row: {problem}; one JSON object a line", path=path, line=line)
+    raise InputError(f"not a row: {problem}{rule}", path=path, line=line)
 
 
 def parse_object(path: Path, text: str) -> Row | None:
@@ -85,10 +83,12 @@ def json_rows(path: Path, text: str, part: str | None) -> Iterator[tuple[int, Ro
     keys, or without it the whole value. Raises InputError for what is not JSON, or holds no such part or no rows."""
     if part is not None:
         yield from _numbered_rows(path, _member(path, parse_object(path, text), part))
-    elif text.lstrip().startswith("["):
+        return
+    if text.lstrip().startswith("["):
         yield from _listed_rows(path, text)
-    elif (value := parse_object(path, text)) is None and text.lstrip().startswith("{"):
-        # JSON Lines in a file of this name.
+        return
+    value = parse_object(path, text)
+    if value is None and text.lstrip().startswith("{"):  # JSON Lines in a file of this name
         lines = enumerate(text.split("\n"), start=1)
         yield from ((number, parse_row(path, number, line)) for number, line in lines if line.strip())
     elif value is not None and _are_articles(value.get(ARTICLES)):
@@ -168,7 +168,7 @@ def _row(path: Path, number: int, value: Any) -> Row:
     if isinstance(value, dict):
         return value
     if isinstance(value, list):
-        return {f"column_{number}": cell for number, cell in enumerate(value, start=1)}
+        return {f"column_{place}": cell for place, cell in enumerate(value, start=1)}
     if isinstance(value, str):
         return {"text": value}
     raise InputError("a row is an object, a list of cells or a text", path=path, line=number)

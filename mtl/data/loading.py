@@ -35,10 +35,11 @@ def load_dataset(
     parts = [read_task(task, data_dir, held_out) for task in tasks]
     samples: dict[str, RowSample] = {}
     for number, part in enumerate(parts):
-        if lines and (id := part.task.id) in lines:
+        id = part.task.id
+        if lines and id in lines:
             parts[number], samples[id] = take_sample(part, lines[id], key=f"imported.rows.{id}")
         elif choosing_share is not None and "train" in part.rows and part.task.scored_split == "dev":
-            parts[number], samples[part.task.id] = divide_dev(part, choosing_share)
+            parts[number], samples[id] = divide_dev(part, choosing_share)
     dataset = build_dataset(parts)
     for id, sample in samples.items():
         dataset.scored_rows[id]["lines"] = list(sample.lines)
@@ -49,9 +50,8 @@ def load_dataset(
 
 def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
     """The distinct texts of the training rows of these tasks, or of all with files, without held-out rows. Raises InputError as `load_dataset`."""
-    if tasks is None:
-        tasks = present_tasks(suite, data_dir)
-    dataset = load_dataset(suite, tasks or list(suite.tasks.values()), data_dir, held_out)
+    chosen = present_tasks(suite, data_dir) if tasks is None else tasks
+    dataset = load_dataset(suite, chosen or list(suite.tasks.values()), data_dir, held_out)
     if not dataset.trained_tasks:
         problem = f"has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}"
         raise InputError(problem, path=data_dir)
@@ -60,18 +60,18 @@ def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequenc
 
 def build_dataset(parts: Sequence[TaskExamples]) -> Dataset:
     """Index the rows of all tasks by their distinct texts."""
-    rows = [row for part in parts for rows in part.rows.values() for row in rows]
+    rows = [row for part in parts for examples in part.rows.values() for row in examples]
     index = {text: number for number, text in enumerate(dict.fromkeys(text for row in rows for text in row.texts))}
     splits: dict[str, dict[str, Split]] = {}
     answers: dict[str, list[str]] = {}
     for part in parts:
-        splits[part.task.id] = {name: make_split(part.task, rows, index) for name, rows in part.rows.items()}
+        splits[part.task.id] = {name: make_split(part.task, examples, index) for name, examples in part.rows.items()}
         if "train" in part.rows and TARGET_KINDS[part.task.kind].head_type is not None:
             words = target_kind(part.task).head.answers(splits[part.task.id]["train"].targets)
             answers |= {part.task.id: words} if words else {}
     held_out = {part.task.id: part.held_out for part in parts if part.held_out}
     scored = [(part.task, part.rows[part.task.scored_split]) for part in parts if part.task.is_scored]
-    scored_rows = {task.id: describe_rows(task, rows) for task, rows in scored}
+    scored_rows = {task.id: describe_rows(task, examples) for task, examples in scored}
     return Dataset([part.task for part in parts], list(index), splits, held_out, answers, scored_rows=scored_rows)
 
 
@@ -88,7 +88,7 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     spans = None
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
-    numbers: dict[str | None, int] = {None: -1}
+    numbers: dict[str | None, int] = {None: -1}  # by group: −1 for rows without one, then 0, 1, 2 …
     by_row = [numbers.setdefault(row.group, len(numbers) - 1) for row in examples]
     groups = np.array(by_row, dtype=np.int64) if len(numbers) > 1 else None
     return Split(texts.reshape(-1, task.sides), targets, sizes, columns, groups, spans=spans, units=units)

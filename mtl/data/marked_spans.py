@@ -8,8 +8,7 @@ from mtl.data.records import Value, column_names
 from mtl.tasks.task import COUNTED, Layout, Task
 
 INTEGER = re.compile(r"[0-9]{1,18}")
-# The characters of a text, which are Unicode code points, from the first number to before the second.
-Span = tuple[int, int]
+Span = tuple[int, int]  # the characters of a text (code points) from the first number to before the second
 
 
 def words_columns(task: Task, path: Path, layout: Layout) -> dict[str, str]:
@@ -43,10 +42,9 @@ def make_spans(task: Task, texts: Sequence[str], ends: Sequence[object]) -> tupl
         if not isinstance(span, list | tuple) or len(span) != 2 or not all(type(end) is int for end in span):
             raise ValueError(f"span {column!r}: two integers are expected, start and stop, not {span!r}")
         start, stop = span
-        length = len(texts[side])
-        if not 0 <= start < stop <= length:
-            problem = f"{start} to {stop} is not within its text, which has {length} characters"
-            raise ValueError(f"span {column!r}: {problem}")
+        size = len(texts[side])
+        if not 0 <= start < stop <= size:
+            raise ValueError(f"span {column!r}: {start} to {stop} is not within its text, which has {size} characters")
         spans.append((start, stop))
     return tuple(spans)
 

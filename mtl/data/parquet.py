@@ -64,7 +64,7 @@ def _names(fields: Any, prefix: str = "") -> Iterator[str]:
 
 @contextmanager
 def opened_parquet(path: Path) -> Iterator[Any]:
-    """A parquet file; whatever fails while it is open becomes an InputError."""
+    """A parquet file; an error of pyarrow, of the file or of a value while it is open becomes an InputError."""
     with (
         parquet_errors(path, "cannot be read", "check that it is a whole parquet file") as (_, parquet),
         open_regular(path) as content,

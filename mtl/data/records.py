@@ -43,9 +43,8 @@ def read_records(
 ) -> list[Record]:
     """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
     `optional` are further columns that the file has; the value is None where a row of objects has no text or number there.
-    `nullable` are those of the columns whose value is None where a row of objects has null.
-    Raises InputError, which names the file and the line: for an unknown suffix, a file that cannot be read or is damaged, a missing column or value,
-    a row with too few or too many cells, and a file with no rows."""
+    `nullable` are those of the columns whose value is None where a row of objects has null. Raises InputError, which names the file and the line: for
+    an unknown suffix, a file that cannot be read or is damaged, a missing column or value, a row with too few or too many cells, and for no rows."""
     lookups = [(column, nullable_value if column in nullable else value_of) for column in columns]
     return _read(path, [*lookups, *((column, optional_value) for column in optional)], layout)
 

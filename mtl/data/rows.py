@@ -20,7 +20,8 @@ def stream_rows(path: Path, layout: Layout = PLAIN, columns: Sequence[str] | Non
         return _rows_of_parts(path, layout, columns)
     name, value = value_part(path, layout)
     spans = layout.reading.spans
-    rows = file_rows(path, layout, None if columns is None else _stored_columns(columns, name, spans))
+    # With a second file, all columns: `_add_lines` says which of them is its own.
+    rows = file_rows(path, layout, None if columns is None or layout.beside else _stored_columns(columns, name, spans))
     if spans is not None:
         tag_spans = next((wing.tag_spans for wing in wings() if wing.tag_spans), None)
         if tag_spans is None:

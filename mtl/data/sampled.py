@@ -100,13 +100,12 @@ def divide_dev(part: TaskExamples, share: float) -> tuple[TaskExamples, RowSampl
         remedy = "leave choosing_share out, or the task (tasks=[…])"
         problem = f"task {part.task.id}: too few groups of dev rows to divide them; {remedy}"
         raise InputError(problem, key="choosing_share", value=share)
-    chosen = set(map(id, scored))
-    positions = [number for number, row in enumerate(rows) if id(row) in chosen]
+    scored_ids = set(map(id, scored))
+    positions = [number for number, row in enumerate(rows) if id(row) in scored_ids]
     sample = RowSample([row.line for row in scored], positions, len(rows))
     return replace(part, rows={**part.rows, "dev": scored, CHOOSING: choosing}), sample
 
 
 def sample_text(samples: Mapping[str, RowSample], splits: Mapping[str, str]) -> str:
     """The samples of splits, both by task id, in words, as in "cbd 50 of 1000 dev rows"."""
-    parts = [f"{id} {len(sample.lines)} of {sample.whole} {splits[id]} rows" for id, sample in samples.items()]
-    return "; ".join(parts)
+    return "; ".join(f"{id} {len(sample.lines)} of {sample.whole} {splits[id]} rows" for id, sample in samples.items())

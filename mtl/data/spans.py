@@ -48,8 +48,7 @@ class SpanPlacer:
         self.sources: list[int] = []  # for each new text, the text that it is cut from
         self.missed = 0  # the number of spans that share no character with a token
         self.cut_units = 0  # the number of units that are after the cut
-        # The numbers of new texts, by their source and the tokens that they keep.
-        self._cut: dict[tuple[int, bytes], int] = {}
+        self._cut: dict[tuple[int, bytes], int] = {}  # new texts, by their source and the tokens that they keep
         self._new_texts: list[list[str]] = []  # the tokens of each new text
         self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # by text, its tokens and their characters
 
@@ -99,8 +98,9 @@ class SpanPlacer:
         _, characters = self._characters(text)
         tokens, _ = span_tokens(units, characters)
         first = tokens[:, 0]
-        self.cut_units += int(((first >= self._max_length) & ~is_whole).sum())
-        return np.where(is_whole, WHOLE, first + self._boundary_words)[is_whole | (first < self._max_length)]
+        is_read = is_whole | (first < self._max_length)
+        self.cut_units += int((~is_read).sum())
+        return np.where(is_whole, WHOLE, first + self._boundary_words)[is_read]
 
     def _characters(self, text: int) -> tuple[list[str], np.ndarray]:
         """All tokens of a text, also those that are cut, and the characters that each consists of."""
@@ -119,30 +119,30 @@ class SpanPlacer:
         if len(words) <= self._max_length:
             return text, tokens
         nearest = nearest_tokens(len(words), tokens, self._max_length)
-        new_number = len(self._raw) + len(self._new_texts)
-        number = self._cut.setdefault((text, nearest.tobytes()), new_number)
-        if number == new_number:
+        key = text, nearest.tobytes()
+        if key not in self._cut:
+            self._cut[key] = len(self._raw) + len(self._new_texts)
             self.sources.append(text)
             self._new_texts.append([words[token] for token in nearest])
         # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one is read for the others.
         first = np.minimum(np.searchsorted(nearest, tokens[:, 0]), len(nearest) - 1)
         stop = np.maximum(np.searchsorted(nearest, tokens[:, 1]), first + 1)
-        return number, np.stack([first, stop], axis=1)
+        return self._cut[key], np.stack([first, stop], axis=1)
 
 
 def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
-    """The characters of the text that each token consists of, from the first to before the last: int64 (tokens, 2).
-    A tokenizer splits a text and may drop characters; then the result is exact. If it also changes characters (Moses
-    turns a literal "DOTMULTI" into a dot), it is exact before the first change and after the last one, and a token in
-    between has all characters in between. The words are all tokens of the text, at least one, none empty."""
+    """The characters of the text that each token consists of, from the first to before the last: int64 (tokens, 2). A tokenizer splits a text and may
+    drop characters; then the result is exact. If it also changes some (Moses turns a literal "DOTMULTI" into a dot), it is exact before the first
+    change and after the last one, and a token in between has all characters in between. The words are all tokens, at least one, none empty."""
     joined = "".join(words)
     letters = set(joined)
     positions = np.array([position for position, character in enumerate(text) if character in letters], dtype=np.int64)
     prefix, suffix = _agreement(joined, "".join(character for character in text if character in letters))
     head, tail = positions[:prefix], positions[len(positions) - suffix :]
-    gap_start, gap_stop = head[-1] + 1 if prefix else 0, tail[0] if suffix else len(text)
+    gap_start = head[-1] + 1 if prefix else 0
+    gap_stop = tail[0] if suffix else len(text)
     gap = text[gap_start:gap_stop]
-    visible = gap_start + len(gap) - len(gap.lstrip()) if gap.strip() else gap_start
+    visible = gap_start + (len(gap) - len(gap.lstrip()) if gap.strip() else 0)  # after white space
     changed = len(joined) - prefix - suffix
     first = np.concatenate([head, np.full(changed, visible), tail])
     stop = np.concatenate([head + 1, np.full(changed, gap_start + len(gap.rstrip())), tail + 1])

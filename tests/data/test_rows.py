@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow
 import pytest
 from input_errors import refused
+from pyarrow import parquet
 
 from mtl.data import files, forms
 from mtl.data.files import read_lines, split_lines
@@ -21,6 +22,7 @@ from mtl.tasks.task import Layout, Reading
 SEMICOLONS = Layout(reading=Reading(separator=";"))
 QUOTED = Layout(reading=Reading(quoted=True))
 CP1250 = Layout(reading=Reading(encoding="cp1250"))
+UTF_16_LE = Layout(reading=Reading(encoding="utf-16-le"))
 # The form of SQuAD, and the rows that it stands for.
 ARTICLES = [
     {"title": "t", "paragraphs": [{"context": "p", "qas": [{"id": "1", "question": "q"}]}]},
@@ -35,6 +37,7 @@ QUESTIONS = [
 ]
 JSON = [{"text": "a b", "n": 1}, {"text": "c", "n": 2}]
 POLISH = "text\tn\nżółw\t1\n"
+CHINESE = "文本内容很长\tn\n好\t1\n"
 
 
 def write(path: Path, content: bytes | str) -> Path:
@@ -61,6 +64,7 @@ def form(name: str) -> Layout:
         ("a.csv", "text,n\na,1\n\n\n", Layout(), [(2, {"text": "a", "n": "1"})]),
         ("a.tsv", "text\na\n\n", Layout(), [(2, {"text": "a"}), (3, {"text": ""})]),  # of one column, an empty line is a row
         ("a.tsv", POLISH.encode("utf-16"), Layout(), [(2, {"text": "żółw", "n": "1"})]),
+        ("a.tsv", CHINESE.encode("utf-16-le"), UTF_16_LE, [(2, {"文本内容很长": "好", "n": "1"})]),  # no byte order mark
         ("a.tsv", POLISH.encode("cp1250"), CP1250, [(2, {"text": "żółw", "n": "1"})]),
         ("a.tsv", b"\xef\xbb\xbftext\tn\na\t1\n", Layout(), [(2, {"text": "a", "n": "1"})]),
         ("a.txt", "one text\nanother\n\n", Layout(), [(1, {"text": "one text"}), (2, {"text": "another"})]),
@@ -118,6 +122,9 @@ def test_two_files_line_by_line(tmp_path: Path) -> None:
     named = Layout(["sentence", "class"], beside=labels)
     records = read_records(texts, ["class", "sentence"], layout=named)
     assert [record.values for record in records] == [("1", "a b"), ("0", "c")]
+    parquet.write_table(pyarrow.table({"text": ["a b", "c"]}), tmp_path / "x.parquet")
+    records = read_records(tmp_path / "x.parquet", ["text", "label"], layout=layout)
+    assert [record.values for record in records] == [("a b", "1"), ("c", "0")]
     for content in ("1\n", "1\n0\n2\n"):
         write(labels, content)
         refused(lambda: list(stream_rows(texts, layout)))

@@ -57,22 +57,17 @@ class PairRows:
             raise work.error(f"a pair would have two columns {twice[0]!r}; rename that one before", "tables")
         same_values = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in tables]
         group_values = [table.texts(column) for table, column in zip(tables, self.groups, strict=True)]
-        groups = _numbered(list(zip(*values, strict=True)) for values in zip(same_values, group_values, strict=True))
+        groups = _numbered(zip(same, group, strict=True) for same, group in zip(same_values, group_values, strict=True))
         pairs = self._search(work, tables, _numbered(same_values), groups)
         work.add(len(pairs.lefts), first.width + second.width + 1)
         rows = []
-        for left, right, similarity in zip(*map(np.ndarray.tolist, pairs), strict=True):
-            one, two = first.rows[left], second.rows[right]
-            second_values = {new: two.values.get(old) for old, new in second_names.items()}
-            rows.append(SourceRow({**one.values, **second_values, SIMILARITY: similarity}, one.origins + two.origins))
+        for left_number, right_number, similarity in zip(*(column.tolist() for column in pairs), strict=True):
+            left, right = first.rows[left_number], second.rows[right_number]
+            further = {new: right.values.get(old) for old, new in second_names.items()} | {SIMILARITY: similarity}
+            rows.append(SourceRow({**left.values, **further}, left.origins + right.origins))
         if self.one_per_groups:
             rows = work.chosen(rows, _repeated(pairs, groups))
-        used = (
-            [(first, np.concatenate(pairs[:2]))] if first is second else [(first, pairs.lefts), (second, pairs.rights)]
-        )
-        for table, numbers in used:
-            for number in np.setdiff1d(np.arange(len(table.rows)), numbers).tolist():
-                work.drop(table.rows[number], "in no pair")
+        _drop_unpaired(work, first, second, pairs)
         return Table(first.name, names, rows)
 
     def _search(self, work: Work, tables: tuple[Table, Table], same_keys: Numbers, groups: Numbers) -> Pairs:
@@ -96,13 +91,23 @@ class PairRows:
         return _in_one_order(pairs) if is_one_side else pairs
 
 
+def _drop_unpaired(work: Work, first: Table, second: Table, pairs: Pairs) -> None:
+    """Note as dropped the rows of both tables, which may be the same one, that are in no pair."""
+    paired = [(first, pairs.lefts), (second, pairs.rights)]
+    if first is second:  # whose rows may stand on either side
+        paired = [(first, np.concatenate([pairs.lefts, pairs.rights]))]
+    for table, numbers in paired:
+        for number in np.setdiff1d(np.arange(len(table.rows)), numbers).tolist():
+            work.drop(table.rows[number], "in no pair")
+
+
 def _in_one_order(pairs: Pairs) -> Pairs:
     """The pairs of one side with itself, of which each may stand there twice, the second time the other way round. Only the first one is kept."""
     _, first = np.unique(np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0), axis=1, return_index=True)
     return Pairs(*(column[np.sort(first)] for column in pairs))
 
 
-def _numbered(sides: Iterable[Sequence[Hashable]]) -> list[np.ndarray]:
+def _numbered(sides: Iterable[Iterable[Hashable]]) -> list[np.ndarray]:
     """The values of each side as numbers, int64 (values,), which are equal for equal values of all sides."""
     numbers: dict[Hashable, int] = {}
     return [np.array([numbers.setdefault(value, len(numbers)) for value in side]) for side in sides]

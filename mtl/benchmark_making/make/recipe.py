@@ -200,8 +200,8 @@ def _take_files(id: str, keys: dict[str, Any], tables: Collection[str], last: st
     section = f"tasks.{id}"
     data = {"table": last or next(iter(tables)), **_section(keys.pop("data", {}), f"{section}.data")}
     files = typed(TaskFiles, data, f"{section}.data.")
-    if written := sorted({"files", "rows", "folder", "source", "hub"} & set(keys)):
-        raise InputError("is written by mtl make; leave it out", key=f"{section}.{written[0]}")
+    if forbidden := sorted({"files", "rows", "folder", "source", "hub"} & set(keys)):
+        raise InputError("is written by mtl make; leave it out", key=f"{section}.{forbidden[0]}")
     if files.table not in tables:
         raise InputError(f"no table {files.table!r}; there are {', '.join(tables)}", key=f"{section}.data.table")
     return files

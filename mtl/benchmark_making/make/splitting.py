@@ -33,24 +33,24 @@ class SplitRows:
             raise InputError(f"must be shares of {', '.join(SPLITS)}, {wanted}", key="shares")
 
     def run(self, work: Work, table: Table) -> Table:
-        if keys := self.keys:
-            work.check_columns(table, "keys", *keys)
-        if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
+        if self.keys:
+            work.check_columns(table, "keys", *self.keys)
+        if empty := [key for key in self.keys if not any(value for row in table.rows for value in row.items(key))]:
             raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
         strata = [""] * len(table.rows)
         if self.stratify is not None:
             work.check_columns(table, "stratify", self.stratify, lists=False)
             strata = table.texts(self.stratify)
         asked = self._asked(work, len(table.rows))
-        groups = _groups(table.rows, keys)
+        groups = _groups(table.rows, self.keys)
         order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
         largest = len(order[0])
         splits = _assigned(order, strata, asked)
         reached = Counter(splits)
         if unfilled := [name for name in asked if name != REST and not reached[name]]:
-            why = f"; the largest of {len(groups)} groups has {largest} of {len(splits)} rows" if keys else ""
+            why = f"; the largest of {len(groups)} groups has {largest} of {len(splits)} rows" if self.keys else ""
             problem = f"{unfilled[0]} gets no row{why}; ask for other sizes, or for other keys"
-            raise work.error(problem, "keys" if keys else None)
+            raise work.error(problem, "keys" if self.keys else None)
         work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
         work.facts |= {"groups": len(groups), "largest_group": largest}
         _warn_of_sizes(work)

@@ -92,9 +92,9 @@ def _write_splits(recipe: TaskRecipe, task: Task, columns: Mapping[str, str], sp
         try:
             read_examples(task, path, True)
         except InputError as error:
-            first = 1 if path.suffix == ".jsonl" else 2  # the line of the first row
+            number = (error.line or 0) - (1 if path.suffix == ".jsonl" else 2)  # of the row, from 0; less: of no row
             by_line = path.suffix != ".csv"  # whose rows may have several lines
-            source = f"{rows[error.line - first].origins[0]}: " if error.line and by_line else ""
+            source = f"{rows[number].origins[0]}: " if by_line and number >= 0 else ""
             raise InputError(f"{source}{error.message}", path=recipe.path, key=f"tasks.{task.id}") from None
     return changed
 

@@ -48,8 +48,7 @@ def _make_runs(sweep: Sweep, make: Make, make_together: MakeTogether) -> list[st
     waiting = [run for run in sweep.runs if not run.is_finished]
     for number, run in enumerate(finished, start=1):
         logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
-        # A run that is busy is checked by another process.
-        with suppress(BusyError), _errors_begin_with(f"{sweep.path}: run {run.name}"):
+        with suppress(BusyError), _errors_begin_with(f"{sweep.path}: run {run.name}"):  # its process checks a busy run
             run_baseline(run)
     busy: list[str] = []
     try:

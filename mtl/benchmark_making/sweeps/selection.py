@@ -2,7 +2,6 @@
 The median over seeds chooses: all seeds of the result have one setting, as a paper reports it, and are the seeds of one run."""
 
 import shutil
-from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -52,33 +51,33 @@ class Search:
     path: Path  # the sweep file
     runs: list[Job]
     folder: Path  # of the result
-    candidates: dict[str, list[Job]] = field(init=False)  # by task
-    settings: int = field(init=False)  # the most runs that a task has to choose from
+    candidates: dict[str, list[Job]] = field(default_factory=dict, init=False)  # by task
+    most_candidates: int = field(init=False)  # of a task
 
     def __post_init__(self) -> None:
         """Raises InputError for runs that cannot be compared."""
         for key in ALIKE:
             if any(getattr(run.config, key) != getattr(self.runs[0].config, key) for run in self.runs):
                 raise InputError(f"{key} must be the same for all runs", path=self.path, key="select")
-        self.candidates = defaultdict(list)
         for run in self.runs:
             for task in run.run_tasks:
                 if task.answered_by is None:
-                    self.candidates[task.id].append(run)
-        self.settings = max(map(len, self.candidates.values()))
+                    self.candidates.setdefault(task.id, []).append(run)
+        self.most_candidates = max(map(len, self.candidates.values()))
         config = self.folder / "config.yaml"
         if config.exists() and read_yaml(config).get("method") != METHOD:
             raise InputError("is the folder of another run; rename the sweep file, or set runs_dir=", path=self.folder)
 
     def job(self) -> Job:
         """The run of what is chosen; an earlier choice in its folder is removed. Raises DivergedError if all runs of a task have diverged."""
-        config, suite = self.runs[0].config, self.runs[0].suite
+        first = self.runs[0]
         heads = {task.id: task.answered_by or task.id for run in self.runs for task in run.run_tasks}
-        flat, tasks = flatten_config(config), [id for id in suite.tasks if id in heads]
+        tasks = [id for id in first.suite.tasks if id in heads]
+        flat = flatten_config(first.config)
         copied = {key: flat[key] for key in COPIED if flat[key] is not None}
         chosen = {id: self._best(heads[id]).name for id in tasks}
-        selected = {"selected.search": self._description() if self.settings > 1 else None, "selected.runs": chosen}
-        job = load_job({**copied, "method": METHOD, "tasks": tasks, "run_dir": str(self.folder), **selected})
+        choice = {"selected.search": self._description() if self.most_candidates > 1 else None, "selected.runs": chosen}
+        job = load_job({**copied, "method": METHOD, "tasks": tasks, "run_dir": str(self.folder), **choice})
         if job.folder.config.exists() and differences(job.folder.config, job.config):
             logger.info("%s: made again, since another choice was made there", job.folder.path)
             with job.folder.locked():
@@ -94,7 +93,7 @@ class Search:
         seeds = self.runs[0].config.seeds
         trained = sum(run.folder.scores(seed).exists() for run in self.runs for seed in seeds)
         median_over = f"by the median over seeds {', '.join(map(str, seeds))}"
-        return f"one of {self.settings} for each task, {median_over}; {trained} seeds trained"
+        return f"one of {self.most_candidates} for each task, {median_over}; {trained} seeds trained"
 
     def _best(self, task: str) -> Job:
         """The run that is best on dev, of those that have finished all seeds; of equal ones, the first of the file."""

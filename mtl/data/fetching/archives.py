@@ -110,8 +110,7 @@ def gunzip(archive: Path, path: Path) -> None:
     try:
         with replacing(path) as partial, archive.open("rb") as packed:
             size = archive.stat().st_size
-            # The unpacked size is not known in advance, but it is hardly ever smaller than the archive.
-            check_space(path.parent, size, "unpack to another disk")
+            check_space(path.parent, size, "unpack to another disk")  # the unpacked size is unknown, and hardly smaller
             if not size:
                 raise EOFError("the file is empty")
             bar = Progress(f"unpacking {path.name}", size, "B")

@@ -111,7 +111,8 @@ def _fetch(part: _Part, size: int | None) -> None:
             if failures >= ATTEMPTS:
                 advice = "check the network and run again"
                 if received:
-                    of_total = f" of {total}" if (total := part.total or size) else ""
+                    total = part.total or size
+                    of_total = f" of {total}" if total else ""
                     advice = f"{received}{of_total} bytes are kept; run the same command again to continue"
                 raise InputError(f"{part.shown}: {reason}; {advice}") from error
             logger.warning("%s: %s; trying again", part.shown, reason)
@@ -124,8 +125,8 @@ def _fetch(part: _Part, size: int | None) -> None:
 def _transfer(part: _Part, size: int | None) -> None:
     """Request the rest of `part` and append it, or the whole file if it cannot be continued. Raises also the errors of requests and urllib3."""
     offset = part.length
-    # Request the file without compression: ranges and lengths would refer to the compressed bytes.
-    headers = {"Accept-Encoding": "identity"}
+    headers = {"Accept-Encoding": "identity"}  # ranges and lengths would refer to compressed bytes
+    expected = (200, 206, 416) if offset else (200,)  # the file; of a part also its rest, and that nothing is left
     if offset:
         headers["Range"] = f"bytes={offset}-"
         if part.validator:
@@ -134,7 +135,7 @@ def _transfer(part: _Part, size: int | None) -> None:
         status = response.status_code
         if status == 429 or status >= 500:
             raise _TemporaryError(f"the server answers {status} {response.reason}")
-        if status not in ((200, 206, 416) if offset else (200,)):
+        if status not in expected:
             raise UnavailableError(f"{part.shown}: the server answers {status} {response.reason}; check the address")
         if response.headers.get("Content-Type", "").startswith("text/html"):
             problem = "the server sends a web page in place of the file; open the address in a browser, or check it"
@@ -151,8 +152,7 @@ def _transfer(part: _Part, size: int | None) -> None:
         if status == 206 and first == offset and is_same:
             part.total = total
             return _append(part, response, size)
-    # The server has another version, or sent another range than requested: the part cannot be continued.
-    part.remove()
+    part.remove()  # the server has another version, or sent another range than requested: it cannot be continued
     return _transfer(part, size)
 
 
@@ -160,8 +160,8 @@ def _stated_range(response: requests.Response) -> tuple[int | None, int | None]:
     """The number of the first byte that a response holds, and the number of all bytes of the file; None where it does not say."""
     header = response.headers.get("Content-Range", "").strip()
     stated = re.fullmatch(r"bytes (?:(\d{1,18})-\d+|\*)/(?:(\d{1,18})|\*)", header)
-    first, total = [None if number is None else int(number) for number in stated.groups()] if stated else (None, None)
-    return first, total
+    first, total = stated.groups() if stated else (None, None)
+    return None if first is None else int(first), None if total is None else int(total)
 
 
 def _append(part: _Part, response: requests.Response, size: int | None) -> None:
@@ -200,10 +200,10 @@ def _validator(response: requests.Response) -> str | None:
 
 def _reason(error: Exception) -> str:
     """A short text that says why an attempt failed."""
-    cause = error.args[0] if error.args else error
-    cause = getattr(cause, "reason", cause)
     if isinstance(error, _TemporaryError):
         return str(error)
+    inner = error.args[0] if error.args else error  # requests wraps an error of urllib3, whose `reason` is the cause
+    cause = getattr(inner, "reason", inner)
     if isinstance(cause, urllib3_errors.NewConnectionError):  # or a name that cannot be resolved
         return "cannot connect to the server"
     if isinstance(error, requests.Timeout | urllib3_errors.TimeoutError):

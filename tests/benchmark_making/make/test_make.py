@@ -187,6 +187,7 @@ def files_in(folder: Path) -> list[str]:
     [
         ({"tasks": {"t": {**TASK, "labels": ["x", "z"]}}}, {"file": "recipe.yaml", "key": "tasks.t"}),
         ({"tasks": {"t": {**TASK, "text": ["author", "none"]}}}, {"file": "recipe.yaml", "key": "tasks.t"}),
+        ({"tasks": {"t": {**TASK, "data": {"columns": {"sentence": "sentence"}}}}}, {"file": "recipe.yaml", "key": "tasks.t"}),
         ({"steps": []}, {"file": "recipe.yaml", "key": "tasks.t.data.table"}),
         ({"steps": [{"step": "keep", "column": "label", "values": ["z"]}]}, {"file": "recipe.yaml", "key": "steps.1.keep"}),
         ({"steps": [RENAME]}, {"file": "corpus.tsv", "line": 3}),
