@@ -59,18 +59,21 @@ def fetchable(embeddings: str) -> list[str]:
     return [recipe.name for recipe in recipes if recipe.embeddings == embeddings and recipe.source]
 
 
-def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
+def fetch_embeddings(embeddings: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
     """Download the pretrained vectors of a recipe, unless they are there, and return their path. Raises InputError if there is no such recipe, if it
-    names no address, or if the download fails. The name is the kind of embeddings, such as fasttext. The recipe is a name or a path; None: the
-    first recipe of published vectors for this kind of embeddings, by its name. `embeddings_dir` is the folder that receives the file."""
+    is for other embeddings or names no address, or if the download fails. `embeddings` is their kind, such as fasttext. The recipe is a name or a
+    path; None: the first recipe of published vectors of this kind, by its name. `embeddings_dir` is the folder that receives the file."""
     if recipe is None:
-        names = fetchable(name)
+        names = fetchable(embeddings)
         if not names:
-            message = f"no recipe says where to download {name} embeddings; name your own: recipe=PATH"
+            message = f"no recipe says where to download {embeddings} embeddings; name your own: recipe=PATH"
             raise InputError(f"embeddings fetch: {message}")
         recipe = names[0]
         logger.info("recipe=%s", recipe)
     chosen = load_recipe(recipe)
+    if chosen.embeddings != embeddings:
+        problem = f"a recipe for {chosen.embeddings} embeddings, not for {embeddings}"
+        raise InputError(problem, key="recipe", value=chosen.name)
     path = Path(embeddings_dir) / chosen.file
     if path.exists():
         return path

@@ -24,23 +24,32 @@ LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")
 
 @dataclass
 class Submission:
-    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format rows needs to know."""
+    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format rows needs to know.
 
-    format: str = "zip"  # zip or glue (a zip with a file for each task; glue's have the index of each example), or rows
-    # (the official examples and an entry)
+    Args:
+        format: zip or glue (a zip with a file for each task; glue's have the index of each example), or rows (the official examples and an entry)
+        measures: by name in the entry, metrics, or "rows" for the number of examples; the first stands there if the task has it, those after it
+            only if they are the task's own `metric`"""
+
+    format: str = "zip"
     template: str | None = None  # the leaderboard's empty entry, a JSON file in the data folder
     template_source: Source | None = None  # where `mtl data` gets it
-    fill: dict[str, str] = field(default_factory=dict)  # by dotted key of the entry, the fact of a run that stands
-    # there (`mtl.submissions.entry.FACTS`)
-    measures: dict[str, list[str]] = field(default_factory=dict)  # by name in the entry, metrics, or "rows" for the
-    # number of examples; the first stands there if the task has it, those after it only if they are the task's own `metric`
-    ids: list[str] = field(default_factory=list)  # keys that identify examples; a task has the first of them that all
-    # its examples have
+    fill: dict[str, str] = field(
+        default_factory=dict
+    )  # by dotted key of the entry, the fact of a run there (`mtl.submissions.entry.FACTS`)
+    measures: dict[str, list[str]] = field(default_factory=dict)
+    ids: list[str] = field(
+        default_factory=list
+    )  # keys that identify examples; a task has the first of them that all its examples have
 
 
 @dataclass
 class Published:
-    """A published row: scores × 100 on one split by task, and their average, which may be missing."""
+    """A published row: scores × 100 on one split by task, and their average, which may be missing.
+
+    Args:
+        also: by task and metric, scores × 100 by other metrics than the task's own: one of the two that the task's is the mean of, or one of the
+            task's `also`"""
 
     model: str  # the row's title
     family: str  # its group of rows: floor (a simple baseline), lstm, transformer, …
@@ -50,33 +59,38 @@ class Published:
     variant: str | None = None  # the variant of that method
     average: float | None = None  # the printed average; None: none was printed
     scores: dict[str, float] = field(default_factory=dict)  # by task
-    also: dict[str, dict[str, float]] = field(default_factory=dict)  # by task and metric, scores × 100 by other metrics
-    # than the task's own: one of the two that the task's is the mean of, or one of the task's `also`
+    also: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 @dataclass
 class Suite:
-    """A benchmark: its tasks by id, in the order of its table, and what was published on it."""
+    """A benchmark: its tasks by id, in the order of its table, and what was published on it.
+
+    Args:
+        data: the folder of the data files, as a path from the suite file; default: data/{name} in the working directory
+        files: file names for all tasks; `{task}` stands for the task's id, as in `"{task}_train.jsonl"`
+        average: the ids of the tasks that the average is the mean of; default: all. A list in it counts as one task, by its mean:
+            `[cola, [mnli-m, mnli-mm]]`. An average without one of them is marked as partial
+        allow_missing: `true`: a run leaves out tasks without any of their files, and says so in one line, and a task that lacks its test file alone
+            has no test predictions; `false`: both are errors
+        published: rows of published scores, shown beside ours: scores × 100 on `split` (`test` by default, or `dev`) and their `average`, if there
+            is one. `also` has scores by other metrics: `{mrpc: {f1: 81.8}}`"""
 
     name: str  # names folders: letters, digits, `.`, `_`, `-`
     title: str = ""  # the suite's name in tables; default: `name`
     language: str = "en"  # of the Moses tokenizer: a code such as `sv` (ISO 639); default: `en`
     generated: bool = False  # of suites that come with mtl: the data is in the package
-    data: str | None = None  # the folder of the data files, as a path from the suite file; default: data/{name} in the
-    # working directory
-    files: dict[str, str | None] = field(default_factory=lambda: {s: f"{s}.tsv" for s in SPLITS})  # file names for all
-    # tasks; default: `{train: train.tsv, dev: dev.tsv, test: test.tsv}`. `{task}` stands for the task's id, as in `"{task}_train.jsonl"`
-    embeddings: dict[str, str] = field(default_factory=dict)  # default vectors, as in `{fasttext: fasttext-pl}`: a
-    # recipe in `embeddings`, or a relative path
+    data: str | None = None
+    files: dict[str, str | None] = field(default_factory=lambda: {split: f"{split}.tsv" for split in SPLITS})
+    embeddings: dict[str, str] = field(
+        default_factory=dict
+    )  # default vectors: recipes or relative paths, as in `{fasttext: fasttext-pl}`
     config: dict[str, Any] = field(default_factory=dict)  # settings for every run on the suite; no paths
     source: Source | None = None  # of every task without its own `source`
     tasks: dict[str, Task] = field(kw_only=True)  # the tasks by id, in the order of the table
-    average: list[Any] | None = None  # the ids of the tasks that the average is the mean of; default: all. A list in it
-    # counts as one task, by its mean: `[cola, [mnli-m, mnli-mm]]`. An average without one of them is marked as partial
-    allow_missing: bool = False  # `true`: a run leaves out tasks without any of their files, and says so in one line,
-    # and a task that lacks its test file alone has no test predictions; default: both are errors
-    published: list[Published] = field(default_factory=list)  # rows of published scores, shown beside ours: scores ×
-    # 100 on `split` (`test` by default, or `dev`) and their `average`, if there is one. `also` has scores by other metrics: `{mrpc: {f1: 81.8}}`
+    average: list[Any] | None = None
+    allow_missing: bool = False
+    published: list[Published] = field(default_factory=list)
     submission: Submission = field(default_factory=Submission)  # what its leaderboard takes; default: `{format: zip}`
     clean: str | None = None  # which examples a copy leaves out, as `mtl audit --write-clean` writes it; for reports
     scale: Literal[100, 1] = 100  # how scores are shown: `100` (default), as in 28.6, or `1`, as in 0.286
@@ -94,7 +108,8 @@ class Suite:
     @property
     def averaged(self) -> list[str]:
         """The ids of the tasks that the suite's score is the mean of, in the suite's order."""
-        return [id for id in self.tasks if self.average is None or any(id in group for group in self.average_groups)]
+        ids = {id for group in self.average_groups for id in group}
+        return [id for id in self.tasks if id in ids]
 
     @property
     def average_groups(self) -> list[list[str]]:
@@ -127,7 +142,7 @@ class Suite:
         return [id for id in self.averaged if id not in ids]
 
     def choose(self, ids: Iterable[str] | None) -> list[Task]:
-        """The tasks with these ids, in the suite's order; None: all tasks. Raises InputError for an unknown id."""
+        """The tasks with these ids, in the suite's order; None: all tasks. Raises InputError for an unknown id, and for none."""
         if ids is None:
             return list(self.tasks.values())
         wanted = {str(id) for id in ids}
@@ -157,12 +172,13 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         files = {**suite.files, **task.files}
         task.files = {split: name and name.replace("{task}", task.id) for split, name in files.items()}
         task.source = task.source or suite.source
+        task.kind = task.kind or task.implied_kind
     for id, task in suite.tasks.items():
         if task.decide:
             message = f"{counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
             raise InputError(f"tasks.{id}.decide: {message}", path=path)
-        # The kind comes first: the problems depend on it.
-        if problem := _complete_kind(task, suite) or task_problem(task, AVERAGE):
+        problem = _take_targets(task, suite) or task_problem(task, AVERAGE)
+        if problem is not None:
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
         raise InputError(problem, path=path)
@@ -200,17 +216,16 @@ def _suite_problem(suite: Suite) -> str | None:
     return None
 
 
-def _complete_kind(task: Task, suite: Suite) -> str | None:
-    """Set the kind of a task, and labels and range too if another task's head answers it. Returns an error as "key: message", or None."""
-    task.kind = task.kind or task.implied_kind
+def _take_targets(task: Task, suite: Suite) -> str | None:
+    """Give a task that another one's head answers that one's kind, labels and range. Returns an error as "key: message", or None."""
     if task.answered_by is None:
         return None
     source = suite.tasks.get(task.answered_by)
     if source is None or source.answered_by is not None:
         return f"answered_by: {task.answered_by!r} is not a task of the suite with training rows"
     task.labels, task.range = task.labels or source.labels, task.range or source.range
-    task.kind = task.kind or source.kind or source.implied_kind
-    if (task.kind, task.labels, task.range) != (source.kind or source.implied_kind, source.labels, source.range):
+    task.kind = task.kind or source.kind
+    if (task.kind, task.labels, task.range) != (source.kind, source.labels, source.range):
         return f"answered_by: task {source.id} has other targets; leave out kind, labels and range"
     if (task.sides, task.candidates is None) != (source.sides, source.candidates is None):
         return f"answered_by: task {source.id} has a different number of texts"

@@ -2,14 +2,14 @@
 comparable with them, on exact data; and one with all scores of ours alone, where a column is a task on one version of its rows."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mtl.reports.board import Column, Leaderboard
 from mtl.reports.rows import single
 from mtl.tasks.suite import AVERAGE
 from mtl.vectors.board_layout import BY_TYPE, BoardLayout, EncoderRow
-from mtl.vectors.mteb.benchmark import Benchmark
+from mtl.vectors.mteb.benchmark import Benchmark, PublishedRow
 from mtl.vectors.mteb.results import EXACT, Evaluation, EvaluationFolder, find_evaluations
 
 SPLIT = "test"
@@ -39,31 +39,35 @@ def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
     """The comparable scores of ours, and the published rows. A column's id is its task."""
     columns = {task: _column(benchmark, task, title=task) for task in benchmark.tasks}
     layout = BoardLayout(benchmark, columns, complete_only=bool(benchmark.published))
-    ours = _our_rows(layout, evaluations, lambda evaluation, task: task if evaluation.is_comparable(task) else None)
-    rows = [row for row in ours if row.scores]
+    comparable = [{task: score for task, score in one.scores.items() if one.is_comparable(task)} for one in evaluations]
+    ours = [row for row in _our_rows(layout, evaluations, comparable) if row.scores]
     facts = [
         "Scores × 100. AVG is the mean over tasks, by type the mean over the means of the types. Our rows are scored by mteb's own"
         " evaluation, on the rows that mteb describes; scores on other rows are left out here."
     ]
-    if rows:
+    if ours:
         facts += benchmark.not_comparable_notes(benchmark.tasks)
-    if layout.complete_only and any(row.missing for row in rows):
+    if layout.complete_only and any(row.missing for row in ours):
         facts.append("A row of ours that lacks a task of the benchmark has no AVG beside the published ones.")
     models_by_source: dict[str, list[str]] = {}
-    for published in benchmark.published:
-        scores = {task: single(published.scores[task]) for task in columns if task in published.scores}
-        printed = {AVERAGE: published.average, BY_TYPE: published.average_by_type}
-        row = EncoderRow(published.model, "published", published.family, SPLIT, scores, means={})
-        rows.append(layout.with_means(row, printed))
-        models_by_source.setdefault(published.source, []).append(published.model)
+    for row in benchmark.published:
+        models_by_source.setdefault(row.source, []).append(row.model)
     facts += [f"Published in the {source}: {', '.join(models)}." for source, models in models_by_source.items()]
-    return layout.leaderboard(id, benchmark.title, rows, facts)
+    published = [_published_row(layout, row) for row in benchmark.published]
+    return layout.leaderboard(id, benchmark.title, [*ours, *published], facts)
+
+
+def _published_row(layout: BoardLayout, published: PublishedRow) -> EncoderRow:
+    """A published row, with the averages that were printed."""
+    scores = {task: single(published.scores[task]) for task in layout.columns if task in published.scores}
+    row = EncoderRow(published.model, "published", published.family, SPLIT, scores, means={})
+    return layout.with_means(row, {AVERAGE: published.average, BY_TYPE: published.average_by_type})
 
 
 def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
     """All scores of ours. A task whose rows differ between evaluations has a column for each version, with the id TASK@VERSION."""
     columns: dict[str, Column] = {}
-    facts = ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
+    facts = ["Scores × 100 of our rows alone, of which some cannot be compared with published ones."]
     evaluated = [evaluation.summary["tasks"] for evaluation in evaluations]
     for task in benchmark.tasks:
         versions = {tasks[task]["revision"]: tasks[task] for tasks in evaluated if task in tasks}
@@ -72,37 +76,40 @@ def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]
             columns[f"{task}@{revision}"] = _column(benchmark, task, title)
             if record["data"] != EXACT:
                 facts.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
-    if len(columns) > len({column.task for column in columns.values()}):
+    present = [task for task in benchmark.tasks if any(task in tasks for tasks in evaluated)]
+    facts += benchmark.not_comparable_notes(present)
+    if len(columns) > len(present):
         facts.append("Means over different versions of a task's rows cannot be compared with each other.")
     layout = BoardLayout(benchmark, columns, complete_only=False)
-    rows = _our_rows(
-        layout, evaluations, lambda evaluation, task: f"{task}@{evaluation.summary['tasks'][task]['revision']}"
-    )
-    title = f"{benchmark.title}, local data: not comparable with published scores"
+    scores = [
+        {f"{task}@{one.summary['tasks'][task]['revision']}": score for task, score in one.scores.items()}
+        for one in evaluations
+    ]
+    rows = _our_rows(layout, evaluations, scores)
+    title = f"{benchmark.title}, all our scores: not comparable with published scores"
     return layout.leaderboard(f"{id}-local", title, rows, facts)
 
 
 def _column(benchmark: Benchmark, task: str, title: str) -> Column:
+    """The column of a task, with the metric of its type."""
     type_ = benchmark.types[benchmark.type_of(task)]
     return Column(title, type_.metric_title, type_.metric, task)
 
 
 def _our_rows(
-    layout: BoardLayout, evaluations: Sequence[Evaluation], column_of: Callable[[Evaluation, str], str | None]
+    layout: BoardLayout, evaluations: Sequence[Evaluation], scores: Sequence[Mapping[str, float]]
 ) -> list[EncoderRow]:
-    """The rows of evaluations, named by folder, or by path where names repeat. `column_of` gives the id of a task's column, None if it has none."""
+    """The rows of evaluations with their scores by the ids of columns. They are named by folder, or by path where names repeat."""
     paths = [evaluation.path for evaluation in evaluations]
     counts = Counter(path.name for path in paths)
     names = [path.name if counts[path.name] == 1 else path.as_posix() for path in paths]
     rows = []
-    for evaluation, name, label in zip(evaluations, names, _labels(evaluations, names), strict=True):
-        summary = evaluation.summary
-        columns = {task: column_of(evaluation, task) for task in summary["tasks"]}
-        row = EncoderRow(
-            name, label, summary["encoder"]["family"], SPLIT, means={}, evaluation=evaluation,
-            scores={id: single(evaluation.scores[task]) for task, id in columns.items() if id is not None},
-            cost={key: summary["cost"].get(key) for key in ENCODER_COSTS},
-        )  # fmt: skip
+    labels = _labels(evaluations, names)
+    for evaluation, name, label, by_column in zip(evaluations, names, labels, scores, strict=True):
+        family = evaluation.summary["encoder"]["family"]
+        shown = {id: single(score) for id, score in by_column.items()}
+        cost = {key: evaluation.summary["cost"].get(key) for key in ENCODER_COSTS}
+        row = EncoderRow(name, label, family, SPLIT, shown, means={}, evaluation=evaluation, cost=cost)
         rows.append(layout.with_means(row))
     return rows
 

@@ -19,16 +19,16 @@ FEW_GROUPS = 10  # in all rows: with fewer, the scored rows may have five groups
 
 def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
     """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
-    main, test = tables.main, tables.test
+    main = tables.main
     candidates = known.get("candidates") or guess.keys.get("candidates", [])
     target = main.columns[guess.keys["target"]]
     used = {target.name, *taken, *candidates}
     if (names := known.get("text")) is not None:
         guess.keys["text"] = [known_column(main, name).name for name in names]
     else:
-        _guess_text(guess, tables, target, used, most=1 if candidates else 2)
+        _guess_text(guess, tables, target, used, most=1 if candidates else 2)  # candidates have one text beside them
         if not guess.keys["text"] and not candidates:
-            raise InputError(_no_text(main, test, target))
+            raise InputError(_no_text(tables, target))
     used |= set(guess.keys["text"])
     marks = [] if "spans" in known or candidates else _span_columns(main)
     if marks:
@@ -36,8 +36,8 @@ def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], ta
         guess.questions.append(f"spans: {quoted_names(marks)} {MARKS_SPANS}; {remedy} (docs/how-to/own-suite.md)")
     if "group" not in known:
         _guess_group(guess, tables, target, used)
-    used.add(known.get("group") or guess.keys.get("group", ""))
-    guess.unread = unread_columns(main, test, target, used)
+    group = known.get("group") or guess.keys.get("group")
+    guess.unread = unread_columns(tables, target, {*used, group})
 
 
 def known_column(table: FileTable, name: object) -> FileColumn:
@@ -49,10 +49,11 @@ def known_column(table: FileTable, name: object) -> FileColumn:
     return table.columns[str(name)]
 
 
-def unread_columns(table: FileTable, test: FileTable | None, target: FileColumn, used: set[str]) -> dict[str, str]:
+def unread_columns(tables: SplitTables, target: FileColumn, used: Collection[str | None]) -> dict[str, str]:
     """Each column that the task does not read, with the reason."""
+    table = tables.main
     rest = {name: column for name, column in table.columns.items() if name not in used}
-    reasons = {name: _why_not_text(column, test, target) or "a text" for name, column in rest.items()}
+    reasons = {name: _why_not_text(column, tables.test, target) or "a text" for name, column in rest.items()}
     reasons |= dict.fromkeys((name for name in _span_columns(table) if name in rest), MARKS_SPANS)
     return reasons | dict.fromkeys(table.incomplete, "no value in some rows") | table.unread
 
@@ -63,26 +64,33 @@ def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, used: set
     possible = [column for column in columns if _why_not_text(column, tables.test, target) is None]
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
     chosen = (sentences or possible)[:most]
+    guess.declare(
+        _why_text(chosen, bool(sentences), count(tables.main.rows, "row")), text=[column.name for column in chosen]
+    )
     rest = [column for column in columns if column not in chosen]
     further = [column for column in rest if column in possible or _may_be_text(column, target)]
     if further:
         remedy = f"if the target depends on them, name them in text, {count(most, 'column')} at most, or write them into one text"
         guess.questions.append(f"text: {with_counts(further)} may be texts, too; {remedy}")
-    rows, why = count(tables.main.rows, "row"), ""
-    if sentences:
-        shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
-        why = f"several words in {' and '.join(shares)} of {rows}"
-    elif chosen:
-        numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
-        why = f"words, {' and '.join(numbers)} distinct in {rows}"
-    guess.declare(why, text=[column.name for column in chosen])
 
 
-def _no_text(table: FileTable, test: FileTable | None, target: FileColumn) -> str:
-    """Why no column of a file can be a text."""
+def _why_text(columns: Sequence[FileColumn], have_several_words: bool, rows: str) -> str:
+    """Why these columns are texts, of a number of rows in words; nothing for no column."""
+    if not columns:
+        return ""
+    if have_several_words:
+        shares = dict.fromkeys(share(column.several_words, column.rows) for column in columns)
+        return f"several words in {' and '.join(shares)} of {rows}"
+    numbers = dict.fromkeys(f"{len(column.counts):,}" for column in columns)
+    return f"words, {' and '.join(numbers)} distinct in {rows}"
+
+
+def _no_text(tables: SplitTables, target: FileColumn) -> str:
+    """Why no column of a task can be a text."""
+    table, test = tables.main, tables.test
     reasons = [*table.incomplete.values()][:MOST_REASONS]
-    blank = [name for name in table.columns if test and test.lacks(name) and name != target.name]
-    if test and blank:
+    blank = [] if test is None else [name for name in table.columns if test.lacks(name) and name != target.name]
+    if test is not None and blank:
         reasons.append(f"{test.path.name} has no values in {', '.join(map(quoted, blank[:MOST_REASONS]))}")
     if lists := quoted_names(name for name, column in table.columns.items() if column.lists):
         reasons.append(f"{lists} may be texts that are cut into words: write each as one text")
@@ -110,7 +118,7 @@ def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn
     if column.is_id:
         return ID
     is_like_text = column.is_long or len(column.counts) * 2 > column.rows
-    if column.name != target.name and not is_like_text and column.follows_from(target):
+    if not is_like_text and column.follows_from(target):
         return f"it follows from {quoted(target.name)}"
     if column.numbers or column.is_category:
         return f"{'numbers, ' if column.numbers else ''}{count(len(column.counts), 'value')}"
@@ -142,21 +150,22 @@ def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> 
 
 
 def _span_columns(table: FileTable) -> list[str]:
-    """The columns of whole numbers that may mark spans of a text. Columns called start and end, or start and stop, do so if they are places in one
-    text of each row; a column called index does so if the words in the column called text beside it stand in another text of each row."""
+    """The columns of whole numbers that may mark spans of a text."""
     texts = {name: column.texts for name, column in table.columns.items() if column.texts and not column.numbers}
     places = {name: column.texts for name, column in table.columns.items() if column.whole_numbers is not None}
     marks: list[str] = []
+    # Columns called start and end, or start and stop, do so if they are places in one text of each row.
     for start in [name for name in places if "start" in name]:
         for stop in [start.replace("start", end) for end in ("end", "stop")]:
             if stop in places and any(_are_within(places[start], places[stop], rows) for rows in texts.values()):
                 marks += [start, stop]
+    # A column called index does so if the words in the column called text beside it stand in another text of each row.
     for index in [name for name in places if "index" in name]:
         words = index.replace("index", "text")
         passages = [rows for name, rows in texts.items() if name != words]
         if words in texts and any(all(map(operator.contains, rows, texts[words])) for rows in passages):
             marks.append(index)
-    return marks
+    return list(dict.fromkeys(marks))
 
 
 def _are_within(starts: Sequence[str], stops: Sequence[str], texts: Sequence[str]) -> bool:

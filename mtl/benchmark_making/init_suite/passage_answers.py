@@ -65,7 +65,7 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
     if lacking := [split for split in tables if split not in ("test", *labelled)]:
         raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
     used = {target, *texts, *filter(None, [starts, guess.keys.get("group")])}
-    guess.unread = unread_columns(main, tables.test, column, used)
+    guess.unread = unread_columns(tables, column, used)
     return "test" in labelled
 
 

@@ -44,8 +44,8 @@ def write_generated(suite: Suite, data_dir: Path) -> None:
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
     A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used; of a task that its
-    publisher has withdrawn, only the copy. Raises InputError if the suite names neither a source nor a copy, and if a task lacks a file that its
-    publisher has not withdrawn, after the download of all others."""
+    publisher has withdrawn, only the copy. Raises InputError if the suite names neither a source nor a copy, at the first download that fails and no
+    copy replaces, and, after all others, for single files that the server lacks and files of tasks, not withdrawn, that the archives lack."""
     if suite.generated:
         _generate(suite, data_dir)
         return
@@ -122,8 +122,9 @@ def _fetch_source(task: Task, source: Source, data_dir: Path, same_archive: Sequ
             names = [name for entry in same_archive for split in entry.files for name in entry.file_names(split)]
             try:
                 unpack(archive, folder, names)
-            except InputError:
-                archive.unlink()  # else the next call would take the damaged file for the download
+            except InputError as error:
+                if source.sha256 is None and archive.is_file() and not isinstance(error.__cause__, OSError):
+                    archive.unlink()  # else the next call would take the damaged file for the download
                 raise
             archive.unlink()
             logger.info("%s: unpacked to %s", task.id, folder)
