@@ -97,7 +97,7 @@ def _named(cell: Any, labels: Mapping[float, str]) -> Any:
 
 def _cell(value: Any, key: str, column: str, row: int) -> Any:
     """The value of a data file for a cell: a text, a number, a list of these, or None. Raises InputError for anything else."""
-    if isinstance(value, np.datetime64):
+    if isinstance(value, np.datetime64) and isinstance(value.tolist(), int):
         value = value.astype("M8[us]")  # nanoseconds would become an integer
     if hasattr(value, "tolist"):
         value = value.tolist()  # of NumPy

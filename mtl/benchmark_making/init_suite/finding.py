@@ -67,8 +67,8 @@ def files_of_tasks(data_dir: Path) -> DataFolder:
             tasks.append(_with_parts(_id_after(name, tasks), name, parts))
         else:
             unused.append(name)
-    groups = _alike(unused)
-    if all(task.problem for task in tasks) and len(groups) <= MOST_FILES:
+    groups = _alike(unused) if all(task.problem for task in tasks) else []
+    if 0 < len(groups) <= MOST_FILES:
         for group in groups:
             folder, _, name = str(first_part(group)).rpartition("/")
             tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": name}, questions=[NO_SPLIT]))

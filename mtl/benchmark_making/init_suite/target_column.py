@@ -87,7 +87,7 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
     """The columns with labels or numbers that may be targets, without those that only rename the labels of another one, and without repeated texts if
     the name of a remaining one says that it is a target."""
     columns = list(filter(_may_be_target, table.columns.values()))
-    pairs = [(column, columns[:number]) for number, column in enumerate(columns)]
+    pairs = ((column, columns[:number]) for number, column in enumerate(columns))
     distinct = [column for column, before in pairs if not any(_names_labels_of(column, other) for other in before)]
     plain = [column for column in distinct if _is_named(column) or not column.is_repeated_text]
     return plain if any(_is_named(column) or LIKELY_NAMES & set(column.words) for column in plain) else distinct

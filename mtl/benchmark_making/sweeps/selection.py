@@ -98,7 +98,7 @@ class Search:
     def _best(self, task: str) -> Job:
         """The run that is best on dev, of those that have finished all seeds; of equal ones, the first of the file."""
         scores = list[tuple[float, Job]]()
-        for run in self.candidates[task]:
+        for run in self.candidates.get(task, []):
             files = [run.folder.scores(seed) for seed in run.config.seeds]
             if all(file.exists() for file in files):
                 by_seed = [dev_score(file, read_json(file, SeedScores), run.suite, task) for file in files]
