@@ -72,8 +72,7 @@ def fetch_embeddings(embeddings: str, recipe: str | None = None, embeddings_dir:
         logger.info("recipe=%s", recipe)
     chosen = load_recipe(recipe)
     if chosen.embeddings != embeddings:
-        problem = f"a recipe for {chosen.embeddings} embeddings, not for {embeddings}"
-        raise InputError(problem, key="recipe", value=chosen.name)
+        raise InputError(f"for {chosen.embeddings} embeddings, not for {embeddings}", key="recipe", value=chosen.name)
     path = Path(embeddings_dir) / chosen.file
     if path.exists():
         return path

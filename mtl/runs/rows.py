@@ -47,8 +47,7 @@ def recorded_groups(texts: str, groups: Sequence[int] | None, rows: int) -> tupl
     """A key that is equal for the same rows in the same groups, and each row's group, a number from 0, int64 (rows,); from `describe_rows`."""
     # With only one group, groups cannot be resampled, so each row counts as a group.
     names = np.arange(rows) if groups is None or len(set(groups)) == 1 else np.array(groups)
-    key = hashlib.sha256(repr((texts, groups)).encode()).hexdigest()
-    return key, np.unique(names, return_inverse=True)[1]
+    return hashlib.sha256(repr((texts, groups)).encode()).hexdigest(), np.unique(names, return_inverse=True)[1]
 
 
 def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:

@@ -35,7 +35,7 @@ def squad_f1_characters(task: Task, predicted: np.ndarray, rows: ScoredRows, wei
 
 def squad_exact(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The share of examples whose answer is, normalized, one of the gold answers."""
-    return mean_of_rows(partial(_best, _in_one_part), predicted, rows.targets, weights)
+    return mean_of_rows(partial(_best, lambda text: [text]), predicted, rows.targets, weights)
 
 
 def normalized(answer: str) -> str:
@@ -59,10 +59,6 @@ def _f1(expected: Counter[str], predicted: Counter[str]) -> float:
 
 def _characters(text: str) -> str:
     return text.replace(" ", "")
-
-
-def _in_one_part(text: str) -> list[str]:
-    return [text]
 
 
 SQUAD_F1 = Metric("F1 (SQuAD)", ("answer",), squad_f1)

@@ -33,12 +33,11 @@ def read_tsv(
     if header not in wanted:
         raise InputError(f"the header is {header!r}; it must be {' or '.join(map(repr, wanted))}", path=name, line=1)
     if indexed:
-        parts = [line.partition("\t") for line in cells]
-        for row, (index, tab, _) in enumerate(parts):
+        for row, line in enumerate(cells):
+            index, tab, cells[row] = line.partition("\t")
             if index != str(row) or not tab:
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
                 raise InputError(problem, path=name, line=row + 2)
-        cells = [cell for _, _, cell in parts]
     return PredictionLines(name, cells, lines=range(2, len(lines) + 1), typed=False, escaped=True)
 
 

@@ -34,13 +34,9 @@ class Submission:
     format: str = "zip"
     template: str | None = None  # the leaderboard's empty entry, a JSON file in the data folder
     template_source: Source | None = None  # where `mtl data` gets it
-    fill: dict[str, str] = field(
-        default_factory=dict
-    )  # by dotted key of the entry, the fact of a run there (`mtl.submissions.entry.FACTS`)
+    fill: dict[str, str] = field(default_factory=dict)  # by dotted key, one of `mtl.submissions.entry.FACTS`
     measures: dict[str, list[str]] = field(default_factory=dict)
-    ids: list[str] = field(
-        default_factory=list
-    )  # keys that identify examples; a task has the first of them that all its examples have
+    ids: list[str] = field(default_factory=list)  # keys of ids; a task has the first that all its examples have
 
 
 @dataclass
@@ -69,6 +65,7 @@ class Suite:
     Args:
         data: the folder of the data files, as a path from the suite file; default: data/{name} in the working directory
         files: file names for all tasks; `{task}` stands for the task's id, as in `"{task}_train.jsonl"`
+        embeddings: default vectors, as in `{fasttext: fasttext-pl}`: a recipe in `embeddings`, or a relative path
         average: the ids of the tasks that the average is the mean of; default: all. A list in it counts as one task, by its mean:
             `[cola, [mnli-m, mnli-mm]]`. An average without one of them is marked as partial
         allow_missing: `true`: a run leaves out tasks without any of their files, and says so in one line, and a task that lacks its test file alone
@@ -82,9 +79,7 @@ class Suite:
     generated: bool = False  # of suites that come with mtl: the data is in the package
     data: str | None = None
     files: dict[str, str | None] = field(default_factory=lambda: {split: f"{split}.tsv" for split in SPLITS})
-    embeddings: dict[str, str] = field(
-        default_factory=dict
-    )  # default vectors: recipes or relative paths, as in `{fasttext: fasttext-pl}`
+    embeddings: dict[str, str] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)  # settings for every run on the suite; no paths
     source: Source | None = None  # of every task without its own `source`
     tasks: dict[str, Task] = field(kw_only=True)  # the tasks by id, in the order of the table

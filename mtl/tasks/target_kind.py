@@ -278,8 +278,7 @@ class TargetKind(ABC):
 
     def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,), or codes as in `draw`. Each answer that occurs in the training rows is equally probable."""
-        answers = np.array(sorted(set(train.tolist())), dtype=self.dtype)
-        return rng.choice(answers, size=rows)
+        return rng.choice(np.array(sorted(set(train.tolist())), dtype=self.dtype), size=rows)
 
     def commonest(self, train: np.ndarray) -> Target:
         """The most frequent target of the training rows; among equally frequent ones, the first in the order of their cells."""

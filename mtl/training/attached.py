@@ -151,7 +151,7 @@ def _has_attribute_state(attached_object: Any) -> bool:
     """Whether the state of an object is all its attributes: of Lightning's callbacks, and of loggers that number their folders."""
     if isinstance(attached_object, CSVLogger | TensorBoardLogger):
         state_before = vars(attached_object) | vars(attached_object).get(START_STATE, {})
-        return state_before["_version"] is None
+        return state_before.get("_version") is None
     kinds = (kind for kind in type(attached_object).__mro__ if kind not in (pl.Callback, Checkpoint))
     return any(kind.__module__.startswith(f"{pl.__name__}.callbacks.") for kind in kinds)
 

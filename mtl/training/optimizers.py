@@ -88,7 +88,6 @@ def clip_gradients(parameters: Iterable[nn.Parameter], limit: float) -> None:
         if parameter.grad.is_sparse:
             parameter.grad = parameter.grad.coalesce()
         values.append(parameter.grad.values() if parameter.grad.is_sparse else parameter.grad)
-    norm = nn.utils.get_total_norm(values)
-    factor = (limit / (norm + 1e-6)).clamp(max=1.0)
+    factor = (limit / (nn.utils.get_total_norm(values) + 1e-6)).clamp(max=1.0)
     for gradient_values in values:
         gradient_values.mul_(factor)

@@ -5,6 +5,7 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -283,7 +284,7 @@ ANSWERS = [b"<html>", b"[" * 100_000, LISTED % (b"5", b"a" * 40), LISTED % (b'{"
 ANSWERS += [LISTED % (b'{"rfilename": "a.csv", "size": 1}', b"../a")]
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("answer", ANSWERS, ids=count())
 def test_an_answer_that_is_no_list_of_files(server: HubServer, tmp_path: Path, answer: bytes) -> None:
     server.answer = answer
     refused(server, make_task(), tmp_path)

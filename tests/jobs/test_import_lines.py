@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,7 @@ def test_labels_may_stand_on_the_command_line(home: Path) -> None:
         *("par:\n  yes: ja\n  yes: nej", "par: {[a]: ja}", "par: {", 'par: {"a\\nb": ja}'),
         "par: {" + ", ".join(f"s{i}: ja" for i in range(5001)) + "}",
     ],
+    ids=count(),
 )
 def test_bad_labels_are_refused(content: str, home: Path) -> None:
     (home / "labels.yaml").write_text(f"{content}\n", encoding="utf-8")

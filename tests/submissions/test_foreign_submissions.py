@@ -6,6 +6,7 @@ import shutil
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -157,7 +158,7 @@ def test_an_encrypted_member_and_two_members_of_one_name_are_one_line(copy: Path
     refused(uses["check"], path)
 
 
-@pytest.mark.parametrize("name", ["a\0b", "", "\ud800", "a\nb", ".x", "x" * 200])
+@pytest.mark.parametrize("name", ["a\0b", "", "\ud800", "a\nb", ".x", "x" * 200], ids=count())
 def test_a_name_that_no_file_can_have_is_one_line(name: str, copy: Path, rows_job: Job, tmp_path: Path) -> None:
     refused(rejoin, copy, rows_job.suite, rows_job.tasks, rows_job.data_dir, tmp_path / "out", name)
     assert not (tmp_path / "out").exists()

@@ -78,7 +78,8 @@ def _judge(folder: Path, data_dir: Path, rules: Rules, accept: Callable[[Path, E
     entrants.sort(key=lambda entry: (entry[1].date or "", entry[0].name))
     accepted = Counter[tuple[str, str]]()  # submissions by team and month
     for path, entrant in progress(entrants, title, "submissions"):
-        team_month = _team_month(entrant)
+        team = unicodedata.normalize("NFKC", entrant.team or "").strip().casefold()  # in one spelling
+        team_month = team, (entrant.date or "")[:7]
         with _judging(path, verdicts, hidden):
             if rules.limit is not None:
                 _check_limit(path, entrant, rules.limit, accepted[team_month])
@@ -108,11 +109,6 @@ def _reason(error: Exception, hidden: Sequence[Path]) -> str:
     longest_first = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
     text = re.sub(rf"(?<![\w./+-])({longest_first})", "", text)  # `gold/` is not removed from `marigold/`
     return shortened(text, submission.LONGEST)
-
-
-def _team_month(entrant: Entrant) -> tuple[str, str]:
-    """The team that submits, in one spelling of its name, and the month, as in 2026-11. Empty texts for what is not stated."""
-    return unicodedata.normalize("NFKC", entrant.team or "").strip().casefold(), (entrant.date or "")[:7]
 
 
 def _check_limit(path: Path, entrant: Entrant, limit: int, accepted: int) -> None:

@@ -104,5 +104,4 @@ def score_submission(folder: Path, system: Entrant, suite: Suite, split: str, ta
         means = mean_over_tasks(resampled, suite.divisors(averaged).values())
         samples[AVERAGE] = Sample(np.array([mean]), means, counted_with_rows=0.0, is_one_system=True)
     answers = repr([(id, predictions.tolist()) for id, predictions in predicted.items()])
-    digest = hashlib.sha256(answers.encode()).hexdigest()
-    return ScoredSubmission(folder.name, system, digest, samples)
+    return ScoredSubmission(folder.name, system, hashlib.sha256(answers.encode()).hexdigest(), samples)

@@ -115,8 +115,7 @@ def _fetch_source(task: Task, source: Source, data_dir: Path, same_archive: Sequ
     try:
         with without_empty_folders(data_dir / task.folder):
             if source.single_files:
-                _fetch_files(task, source, data_dir, report)
-                return
+                return _fetch_files(task, source, data_dir, report)
             archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
             download(source.url, archive, source.sha256, source.size)
             names = [name for entry in same_archive for split in entry.files for name in entry.file_names(split)]

@@ -60,10 +60,13 @@ class IndexedText:
     @staticmethod
     def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
         with _open(path, "searching") as (start, lines):
-            rows = (_split_row(path, number, line, start.dim) for number, line in lines)
-            as_arrays = ((word, np.array(numbers, dtype=np.float32)) for word, numbers in rows)
-            while block := list(islice(as_arrays, max(1, block_bytes // (4 * start.dim)))):
-                yield [word for word, _ in block], np.array([vector for _, vector in block])
+            size = max(1, block_bytes // (4 * start.dim))
+            while first := next(lines, None):
+                words, vectors = list[bytes](), np.empty((size, start.dim), dtype=np.float32)
+                for number, line in islice(chain([first], lines), size):
+                    word, vectors[len(words)] = _split_row(path, number, line, start.dim)
+                    words.append(word)
+                yield words, vectors[: len(words)]
 
     def _wanted(self, file: IO[bytes], words: Sequence[bytes]) -> Iterator[tuple[int, list[float]]]:
         for offset, _, position in self._index.candidates([word.partition(b" ")[0] for word in words]):

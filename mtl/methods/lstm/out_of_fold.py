@@ -64,8 +64,9 @@ class Fitting:
             inputs, rest = np.flatnonzero(input_folds == fold), np.flatnonzero(input_folds != fold)
             can_learn = kind.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
             if len(inputs) and len(rest) and can_learn:
-                estimators, matrix = [self.fit(settings, rest) for settings in tried], self.matrix[inputs]
-                outputs = [kind.estimator_outputs(estimator, matrix, self.head, []) for estimator in estimators]
+                matrix = self.matrix[inputs]
+                fits = (self.fit(settings, rest) for settings in tried)  # one at a time: they are large
+                outputs = [kind.estimator_outputs(estimator, matrix, self.head, []) for estimator in fits]
                 losses = [self._loss(values, np.flatnonzero(folds == fold)) for values in outputs]
                 best = int(np.argmin(losses))
                 result[inputs], penalty = outputs[best], tried[best]

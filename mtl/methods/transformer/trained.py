@@ -115,8 +115,7 @@ class TrainedTransformer(HeadsOnBody):
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs); of numbers, on the scale 0 … 1. Arguments and errors: as in `predict`."""
-        outputs = super().outputs(task, rows)
-        return self.network(task).kinds[task.answered_by or task.id].standard(outputs)
+        return self.network(task).kinds[task.answered_by or task.id].standard(super().outputs(task, rows))
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         index: dict[Parts, int] = {}

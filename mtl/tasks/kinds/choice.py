@@ -111,8 +111,7 @@ class Choice(TargetKind):
             scores = np.asarray(estimator.decision_function(features))
         else:
             scores = np.asarray(estimator.predict_proba(features))[:, 1]
-        rows = np.split(scores, np.cumsum(sizes)[:-1])
-        return np.array([np.argmax(row) for row in rows], dtype=np.float64)
+        return np.array([np.argmax(row) for row in np.split(scores, np.cumsum(sizes)[:-1])], dtype=np.float64)
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
         """The logarithm of the odds that each candidate is the right one."""

@@ -43,8 +43,7 @@ class Export:
     @torch.no_grad()
     def word_vectors(self) -> Tensor:
         """The vectors of padding (zero), of the unknown word, and of the words of the reader, float32 (ids, dim)."""
-        ids = torch.arange(len(self.reader.vocabulary))
-        return self.reader.embedder(ids[None])[0].float()
+        return self.reader.embedder(torch.arange(len(self.reader.vocabulary))[None])[0].float()
 
 
 @dataclass(frozen=True)

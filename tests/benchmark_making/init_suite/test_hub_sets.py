@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -169,8 +170,10 @@ def test_answers_are_taken(server: HubServer) -> None:
 BAD_PATTERNS = ("nix-*", "'[z-a]*'", "'a**b**c**d**e**'", "../../etc/passwd")
 BAD_CONFIGS = [f"- {{config_name: c, data_files: {pattern}}}\n" for pattern in BAD_PATTERNS]
 
+BAD_CONFIGS.append("".join(f"- {{config_name: c{i}, data_files: train.csv}}\n" for i in range(60)))
 
-@pytest.mark.parametrize("configs", [*BAD_CONFIGS, "".join(f"- {{config_name: c{i}, data_files: train.csv}}\n" for i in range(60))])  # fmt: skip
+
+@pytest.mark.parametrize("configs", BAD_CONFIGS, ids=count())
 def test_bad_cards(server: HubServer, configs: str) -> None:
     card = f"---\nconfigs:\n{configs}---\n"
     server.datasets["owner/bad"] = {"main": {"README.md": card.encode(), "train.csv": csv(rows(30))}}

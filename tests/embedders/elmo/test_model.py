@@ -2,6 +2,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,7 @@ def test_wrong_options(tmp_path: Path, changes: dict[str, Any]) -> None:
     refused(lambda: read_options(write(tmp_path / "options.json", **changes)), file="options.json")
 
 
-@pytest.mark.parametrize("content", [b"", b"[1]", b"{", b"\xff", b'{"lstm": 3}', b"[" * 100_000, b'{"lstm":' * 100_000])
+@pytest.mark.parametrize("content", [b"", b"[1]", b"{", b"\xff", b'{"lstm": 3}', b"[" * 100_000, b'{"lstm":' * 100_000], ids=count())  # fmt: skip
 def test_file_without_options(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "options.json").write_bytes(content)
     refused(lambda: read_options(tmp_path / "options.json"))
