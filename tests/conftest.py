@@ -150,5 +150,13 @@ def suite_file(settings: list[str], tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of two seeds on the small suite, whose data lies beside it in `data`. Tests change copies of it alone."""
+    import mtl
+
+    return mtl.run(*small_settings(tmp_path_factory.mktemp("small")), seeds=2).path
+
+
+@pytest.fixture(scope="session")
 def elmo_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return write_elmo(tmp_path_factory.mktemp("elmo"))
