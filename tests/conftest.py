@@ -12,6 +12,7 @@ from elmo_files import write_elmo
 from input_errors import MESSAGES
 from small_suite import SMALL, small_settings
 
+import mtl
 from mtl.base.display import set_display
 
 if TYPE_CHECKING:
@@ -152,8 +153,6 @@ def suite_file(settings: list[str], tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of two seeds on the small suite, whose data lies beside it in `data`. Tests change copies of it alone."""
-    import mtl
-
     return mtl.run(*small_settings(tmp_path_factory.mktemp("small")), seeds=2).path
 
 

@@ -47,6 +47,7 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
         assert lines[at + 2].startswith("## ")
     progress = "\n".join([printed.err, *caplog.messages])
     assert all(f"random-finetune · seed {seed} ({seed}/2) · " in progress for seed in (1, 2))
+    assert progress.count("distinct texts") == 2  # what the seeds of a run share is said once
     for of in ("one", "two"):
         done = list(map(read_json, (tmp_path / of).glob("liten/*/*/pretrain/done.json")))
         assert len(done) == 4 and sum("trained_in" not in record for record in done) == 2

@@ -136,7 +136,7 @@ def check_stage_2(folder: RunFolder, suite: Suite, summary: dict[str, Any]) -> N
 
 def test_another_configuration_or_other_data_is_refused(settings: list[str], small_run: Path, tmp_path: Path) -> None:
     shutil.copytree(small_run, tmp_path / "run")
-    copy = [*settings, "seeds=[1,2]"]
+    copy = [*settings, f"suite={small_run.parent / 'liten.yaml'}", "seeds=[1,2]"]
     refused(lambda: run_baseline(job([*copy, "max_length=9"])))
     path = tmp_path / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8") + "ny rad\tglad\n", encoding="utf-8")
