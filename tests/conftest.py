@@ -12,6 +12,7 @@ from elmo_files import write_elmo
 from input_errors import MESSAGES
 from small_suite import SMALL, small_settings
 
+import mtl
 from mtl.base.display import set_display
 
 if TYPE_CHECKING:
@@ -147,6 +148,12 @@ def floor_settings(settings: list[str]) -> list[str]:
 def suite_file(settings: list[str], tmp_path: Path) -> Path:
     """The small suite's file; its data lies beside it in `data`."""
     return tmp_path / "liten.yaml"
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of two seeds on the small suite, whose data lies beside it in `data`. Tests change copies of it alone."""
+    return mtl.run(*small_settings(tmp_path_factory.mktemp("small")), seeds=2).path
 
 
 @pytest.fixture(scope="session")

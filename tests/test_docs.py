@@ -168,7 +168,6 @@ def test_the_table_of_other_programs_names_says_what_the_program_says() -> None:
 
 
 TARGETS = ("baseline", "mteb", "test", "test-all", "lint", "docs", "bench")
-PATTERNS = ("SUITE", "NAME", "PREDICTIONS…")  # words that stand for others
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from command_line import job
 from golden import check_golden
-from small_suite import SMALL, small_settings
+from small_suite import SMALL
 
+import mtl
 from mtl.api.cli import main
 from mtl.base.settings.layers import shipped
-from mtl.jobs.baseline import run_baseline
 
 
 def test_nothing_heavy_is_imported_for_help_or_version() -> None:
@@ -87,18 +86,10 @@ def test_scoring_names_the_suite(
         assert line in [record.message for record in caplog.records]
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the small suite with a finished run of it."""
-    folder = tmp_path_factory.mktemp("finished")
-    run_baseline(job([*small_settings(folder), "seeds=[1]"]))
-    return folder
-
-
-def test_predict(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run, texts = str(finished / "run"), str(finished / "data/test.tsv")
+def test_predict(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, texts = str(small_run), str(small_run.parent / "data/test.tsv")
     assert main(["predict", run, texts, "--task", "kansla"]) == 0
-    predictions = finished / "run/seed-1/predictions/test_pred_kansla.tsv"
+    predictions = small_run / f"seed-{mtl.load(small_run).seed}/predictions/test_pred_kansla.tsv"
     written = capsys.readouterr().out
     assert written == predictions.read_text(encoding="utf-8")
     assert main(["predict", run, "kansla", texts]) == 0 and capsys.readouterr().out == written
@@ -133,8 +124,8 @@ print(json.dumps([statuses, sorted(sys.modules)]))
           "audit suite={folder}/liten.yaml data_dir={folder}/data"], TRAINING),
     ],
 )  # fmt: skip
-def test_commands_import_what_they_need(finished: Path, tmp_path: Path, commands: list[str], absent: set[str]) -> None:
-    places = {"run": finished / "run", "folder": finished, "out": tmp_path}
+def test_commands_import_what_they_need(small_run: Path, tmp_path: Path, commands: list[str], absent: set[str]) -> None:
+    places = {"run": small_run, "folder": small_run.parent, "out": tmp_path}
     words = json.dumps([[word.format(**places) for word in command.split()] for command in commands])
     done = subprocess.run([sys.executable, "-c", RUN, words], capture_output=True, text=True)
     statuses, imported = json.loads(done.stdout.splitlines()[-1])

@@ -8,7 +8,7 @@ import pytest
 from command_line import content, job
 from data_files import read_json
 from input_errors import raises_input_error, refused
-from small_suite import SMALL, write_suite
+from small_suite import write_suite
 
 from mtl.base.settings.layers import differences, save_config
 from mtl.jobs.baseline import run_baseline
@@ -17,8 +17,6 @@ from mtl.jobs.setting_files import COMMAND_LINE, DEFAULTS
 from mtl.methods import METHODS
 from mtl.runs.folder import RunFolder
 from mtl.runs.stored import RUNNING, stored_runs
-
-LITTLE = [setting for setting in SMALL if not setting.startswith("encoder.")]
 
 
 @pytest.fixture

@@ -16,19 +16,11 @@ from mtl.jobs.baseline import Prepared
 from mtl.jobs.engines import ENGINES, Done, Unit
 from mtl.jobs.together import begin_apart, ordered_units, run_together, unit_of
 
-RUNS = "runs: [{}, {variant: finetune}, {name: clipped, pretrain.gradient_clip: 0.5}]"
-
 
 @pytest.fixture
 def small(settings: list[str]) -> list[str]:
     kept = [setting for setting in settings if not setting.startswith(("run_dir=", "seeds="))]
     return [*kept, "pretrain.max_steps=8", "pretrain.validate_every=4", "seeds=[1,2]"]
-
-
-def sweep_file(folder: Path, runs: str = RUNS) -> str:
-    path = folder / "sweep.yaml"
-    path.write_text(runs, encoding="utf-8")
-    return str(path)
 
 
 @pytest.mark.slow
@@ -37,29 +29,30 @@ def sweep_file(folder: Path, runs: str = RUNS) -> str:
 def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, forked: None
 ) -> None:
-    file = sweep_file(tmp_path)
-    folders = {name: tmp_path / name for name in ("one", "two")}
-    runs = {name: [*small, f"runs_dir={folder}", f"cache_dir={folder}-cache"] for name, folder in folders.items()}
-    assert main(["sweep", file, *runs["one"], "--out", str(tmp_path / "out")]) == 0
+    (tmp_path / "sweep.yaml").write_text("runs: [{}, {variant: finetune}]", encoding="utf-8")
+    command = ["sweep", str(tmp_path / "sweep.yaml"), *small, "--out", str(tmp_path / "out")]
+    one, two = ([f"runs_dir={tmp_path / name}", f"cache_dir={tmp_path / name}-cache"] for name in ("one", "two"))
+    assert main([*command, *one]) == 0
     capfd.readouterr()
     caplog.clear()
-    assert main(["sweep", file, *runs["two"], "seeds_in_parallel=2", "--out", str(tmp_path / "out")]) == 0
+    assert main([*command, *two, "seeds_in_parallel=2"]) == 0
     printed = capfd.readouterr()
-    names = ["random-frozen", "random-finetune", "clipped"]
+    names = ["random-frozen", "random-finetune"]
     for name in names:
         assert content(tmp_path / "one/liten" / name) == content(tmp_path / "two/liten" / name) != {}
     lines = printed.out.splitlines()
-    assert sum(line.startswith("## ") for line in lines) == 3  # a table for each run, below its name
+    assert sum(line.startswith("## ") for line in lines) == 2  # a table for each run, below its name
     for name in names:
         at = lines.index(f"run {name} · {tmp_path / 'two/liten' / name / 'table.md'}")
         assert lines[at + 2].startswith("## ")
     progress = "\n".join([printed.err, *caplog.messages])
-    assert "clipped · seed 2 (2/2) · " in progress and "clipped · fastText" not in progress
+    assert all(f"random-finetune · seed {seed} ({seed}/2) · " in progress for seed in (1, 2))
+    assert progress.count("distinct texts") == 2  # what the seeds of a run share is said once
     for of in ("one", "two"):
         done = list(map(read_json, (tmp_path / of).glob("liten/*/*/pretrain/done.json")))
-        assert len(done) == 6 and sum("trained_in" not in record for record in done) == 4
+        assert len(done) == 4 and sum("trained_in" not in record for record in done) == 2
     # A finished sweep trains nothing and prints no table again.
-    assert main(["sweep", file, *runs["two"], "seeds_in_parallel=2", "--out", str(tmp_path / "out")]) == 0
+    assert main([*command, *two, "seeds_in_parallel=2"]) == 0
     assert "## " not in capfd.readouterr().out
 
 

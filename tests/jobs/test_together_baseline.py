@@ -15,7 +15,6 @@ from data_files import read_json
 from embedding_requests import train_one_epoch
 from input_errors import refused
 from processes import start
-from small_suite import small_settings
 
 from mtl.api.cli import main
 from mtl.base.settings.schema import TrainerConfig
@@ -135,17 +134,9 @@ def check_stage_2(folder: RunFolder, suite: Suite, summary: dict[str, Any]) -> N
     assert last < first
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The settings of a finished run on the small suite."""
-    settings = [*small_settings(tmp_path_factory.mktemp("finished")), "seeds=[3]"]
-    run_baseline(job(settings))
-    return settings
-
-
-def test_another_configuration_or_other_data_is_refused(finished: list[str], tmp_path: Path) -> None:
-    shutil.copytree(job(finished).folder.path.parent, tmp_path, dirs_exist_ok=True)
-    copy = [*finished, f"run_dir={tmp_path / 'run'}", f"data_dir={tmp_path / 'data'}"]
+def test_another_configuration_or_other_data_is_refused(settings: list[str], small_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(small_run, tmp_path / "run")
+    copy = [*settings, f"suite={small_run.parent / 'liten.yaml'}", "seeds=[1,2]"]
     refused(lambda: run_baseline(job([*copy, "max_length=9"])))
     path = tmp_path / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8") + "ny rad\tglad\n", encoding="utf-8")

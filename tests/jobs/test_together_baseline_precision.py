@@ -3,15 +3,13 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 import torch
-from command_line import content, job
+from command_line import job
 from data_files import read_json
 from input_errors import refused
 
-from mtl.api.cli import main
 from mtl.data.examples import read_targets
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
@@ -91,32 +89,20 @@ def test_a_whole_run_and_its_predictor_compute_in_bfloat16(settings: list[str], 
 
 
 @pytest.mark.slow
-def test_without_instructions_it_is_float32(
-    settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_a_run_continues_only_in_its_own_precision(
+    settings: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    float32 = tmp_path / "float32"
-    chosen = ["baseline", *settings, "seeds=[1]", "trainer.accelerator=cpu"]
-    with lstm_dtypes() as seen:
-        assert main([*chosen, "trainer.precision=bf16-mixed"]) == 0
-    slower = "trainer.precision=bf16-mixed: would be slower than float32"
-    assert sum(line.startswith(slower) for line in caplog.messages) == 1
-    caplog.clear()
-    assert main([*chosen, "trainer.precision=32-true", f"run_dir={float32}"]) == 0
-    assert not any("slower" in line for line in caplog.messages)
-    assert seen == {torch.float32}
-    assert read_json(tmp_path / "run/summary.json")["precision"] == "32-true"
-    assert content(tmp_path / "run") == content(float32)
-
-
-@pytest.mark.slow
-def test_a_run_continues_only_in_its_own_precision(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     plain, forced = job([*settings, *MORE]), job([*settings, *FORCED])
     begin(plain)
     for other in (forced, plain):
         set_instructions(monkeypatch, other is plain)
         refused(run_baseline, other)
     set_instructions(monkeypatch, False)
-    assert run_baseline(plain)["precision"] == "32-true"
+    caplog.clear()
+    with caplog.at_level("INFO", "mtl"), lstm_dtypes() as seen:
+        assert run_baseline(plain)["precision"] == "32-true"
+    slower = "trainer.precision=bf16-mixed: would be slower than float32"
+    assert seen == {torch.float32} and sum(line.startswith(slower) for line in caplog.messages) == 1
     # A finished run is read on any machine.
     set_instructions(monkeypatch, True)
     assert run_baseline(forced)["precision"] == "32-true"

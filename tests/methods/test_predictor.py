@@ -119,35 +119,27 @@ def test_every_kind_and_a_task_without_rows(tmp_path: Path, vectors: dict[str, l
     assert (tmp_path / "new.tsv").read_bytes() == (tmp_path / "run/seed-1/predictions/dev_pred_answer.tsv").read_bytes()
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run on the small suite, whose data lies beside it in `data`."""
-    folder = tmp_path_factory.mktemp("finished")
-    run_baseline(job([*small_settings(folder), "seeds=[1,2]"]))
-    return folder / "run"
-
-
-def test_predictions_and_vectors_do_not_depend_on_their_neighbours(run: Path) -> None:
-    rows = [[line] for line in read_column(run.parent / "data/test.tsv")]
+def test_predictions_and_vectors_do_not_depend_on_their_neighbours(small_run: Path) -> None:
+    rows = [[line] for line in read_column(small_run.parent / "data/test.tsv")]
     for seed in (1, 2):
-        lines = (run / f"seed-{seed}/predictions/test_pred_kansla.tsv").read_text(encoding="utf-8").splitlines()
-        assert mtl.load(run, seed).predict("kansla", rows) == lines[1:]
-        numbers = read_column(run / f"seed-{seed}/predictions/test_pred_betyg.tsv")
-        predicted = mtl.load(run, seed).predict("betyg", rows)
+        lines = (small_run / f"seed-{seed}/predictions/test_pred_kansla.tsv").read_text(encoding="utf-8").splitlines()
+        assert mtl.load(small_run, seed).predict("kansla", rows) == lines[1:]
+        numbers = read_column(small_run / f"seed-{seed}/predictions/test_pred_betyg.tsv")
+        predicted = mtl.load(small_run, seed).predict("betyg", rows)
         assert {type(number) for number in predicted} == {float}
         np.testing.assert_allclose([float(x) for x in predicted], [float(x) for x in numbers], atol=1e-4)
-    assert mtl.load(run).predict("samma", [["en text", "en annan"], ["", "ny"]]) != []
-    assert mtl.load(run).predict("kansla", []) == []
+    assert mtl.load(small_run).predict("samma", [["en text", "en annan"], ["", "ny"]]) != []
+    assert mtl.load(small_run).predict("kansla", []) == []
     texts = np.array([text for [text] in rows])  # a task of one text takes the texts themselves
     for method in ("predict", "predict_proba"):
-        made = [getattr(mtl.load(run), method)("kansla", given) for given in (rows, texts)]
+        made = [getattr(mtl.load(small_run), method)("kansla", given) for given in (rows, texts)]
         np.testing.assert_array_equal(made[0], made[1])
     pairs = [["en text", "en annan"], ["helt nya", "ord"]]
     named = [dict(zip("ab", pair, strict=True)) for pair in pairs]
     for table in (named, pd.DataFrame(named)[["b", "a"]]):  # by name, in any order
-        assert mtl.load(run).predict("samma", table) == mtl.load(run).predict("samma", pairs)
-    refused(lambda: mtl.load(run).predict("samma", [{"a": "en text"}]))
-    predictor = mtl.load(run)
+        assert mtl.load(small_run).predict("samma", table) == mtl.load(small_run).predict("samma", pairs)
+    refused(lambda: mtl.load(small_run).predict("samma", [{"a": "en text"}]))
+    predictor = mtl.load(small_run)
     texts = ["solen skiner nummer 1", "", "helt nya ord", "solen skiner nummer 1", "jag " * 300]
     vectors = predictor.encode(texts)
     assert vectors.shape == (5, 16) and vectors.dtype == np.float32
@@ -156,9 +148,9 @@ def test_predictions_and_vectors_do_not_depend_on_their_neighbours(run: Path) ->
     assert predictor.encode([]).shape == (0, 16)
 
 
-def test_blocks_and_poolings(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_and_poolings(small_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.data.blocks.BLOCK", 2)
-    predictor = mtl.load(run)
+    predictor = mtl.load(small_run)
     texts = ["solen skiner nummer 1", "helt nya ord", "jag", "regnet faller"]
     sequences = predictor.model.to_sequences(TokenizedTexts(texts, "sv", 99))  # type: ignore[attr-defined]
     for pooling, pool in (("max", np.max), ("mean", np.mean)):
@@ -170,9 +162,9 @@ def test_blocks_and_poolings(run: Path, monkeypatch: pytest.MonkeyPatch) -> None
             np.testing.assert_allclose(vector, pool(outputs, axis=0), atol=1e-6)
 
 
-def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.tsv").write_text("id\ttext\n1\tsolen skiner\n2\tregnet faller\n", encoding="utf-8")
-    predictor = Predictor.load(run, None, "kansla")
+    predictor = Predictor.load(small_run, None, "kansla")
     predictor.predict_file("kansla", tmp_path / "in.tsv", None)
     printed = capsys.readouterr().out
     predictor.predict_file("kansla", tmp_path / "in.tsv", tmp_path / "out.tsv")
@@ -185,12 +177,12 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     refused(predictor.predict_file, "kansla", tmp_path / "none.tsv", tmp_path / "out.tsv", file="none.tsv")
 
 
-def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
+def test_wrong_calls_and_a_run_that_is_not_finished(small_run: Path, tmp_path: Path) -> None:
     refused(lambda: mtl.load(tmp_path / "none"), file="config.yaml")
-    refused(lambda: mtl.load(run, 9))
-    refused(lambda: Predictor.load(run, None, "zz"))
-    refused(lambda: mtl.load(run, device="warp"), key="device")
-    predictor = mtl.load(run)
+    refused(lambda: mtl.load(small_run, 9))
+    refused(lambda: Predictor.load(small_run, None, "zz"))
+    refused(lambda: mtl.load(small_run, device="warp"), key="device")
+    predictor = mtl.load(small_run)
     bad = (("zz", [["x"]]), ("samma", [["x"]]), ("samma", ["x"]), ("kansla", "x"), ("kansla", {"text": "x"}))
     bad = (*bad, ("kansla", [None]), ("kansla", pd.DataFrame({"txt": ["x"]})))
     for task, rows in bad:
@@ -199,7 +191,7 @@ def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -
         refused(predictor.encode, texts)
     refused(lambda: predictor.encode(["x"], pooling="min"), key="pooling")
     broken = tmp_path / "run"
-    shutil.copytree(run, broken)
+    shutil.copytree(small_run, broken)
     checkpoint = broken / "seed-1/finetune/kansla/best.ckpt"
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
     refused(lambda: mtl.load(broken, 1).predict("kansla", [["x"]]), file="best.ckpt")
@@ -209,8 +201,8 @@ def test_wrong_calls_and_a_run_that_is_not_finished(run: Path, tmp_path: Path) -
     refused(lambda: mtl.load(tmp_path), file="TMP")
 
 
-def test_as_a_transformer_it_gives_the_run_s_vectors(run: Path) -> None:
-    predictor = mtl.load(run, seed=2)
+def test_as_a_transformer_it_gives_the_run_s_vectors(small_run: Path) -> None:
+    predictor = mtl.load(small_run, seed=2)
     transformer = predictor.as_transformer(pooling="mean")
     expected = predictor.encode(TEXTS, pooling="mean")
     np.testing.assert_array_equal(transformer.fit_transform(np.array(TEXTS, dtype=object)), expected)
@@ -224,14 +216,14 @@ def test_as_a_transformer_it_gives_the_run_s_vectors(run: Path) -> None:
     np.testing.assert_array_equal(again.transform(TEXTS), expected)
 
 
-def test_a_pipeline_and_wrong_parameters(run: Path) -> None:
-    pipeline = make_pipeline(mtl.load(run).as_transformer(), LogisticRegression())
+def test_a_pipeline_and_wrong_parameters(small_run: Path) -> None:
+    pipeline = make_pipeline(mtl.load(small_run).as_transformer(), LogisticRegression())
     search = GridSearchCV(pipeline, {"texttransformer__pooling": ["max", "mean"]}, cv=3)
     predicted = search.fit(TEXTS, LABELS).predict(TEXTS)
     assert set(predicted) <= {"glad", "arg"} and len(predicted) == len(TEXTS)
     fitted = search.best_estimator_
-    vectors = mtl.load(run).encode(TEXTS, pooling=search.best_params_["texttransformer__pooling"])
+    vectors = mtl.load(small_run).encode(TEXTS, pooling=search.best_params_["texttransformer__pooling"])
     assert (predicted == LogisticRegression().fit(vectors, LABELS).predict(vectors)).all()
     assert (pickle.loads(pickle.dumps(fitted)).predict(TEXTS) == predicted).all()
-    refused(lambda: mtl.load(run).as_transformer("min").fit_transform(["x"]), key="pooling")
-    refused(lambda: mtl.load(run).as_transformer().transform("x"))
+    refused(lambda: mtl.load(small_run).as_transformer("min").fit_transform(["x"]), key="pooling")
+    refused(lambda: mtl.load(small_run).as_transformer().transform("x"))

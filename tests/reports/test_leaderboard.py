@@ -152,21 +152,6 @@ def test_the_page_has_the_same_best_ones(name: str, request: pytest.FixtureReque
         assert shown == {f"r{place}" for place, row in enumerate(board.rows) if board.is_best(row, column)}, column
 
 
-@pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
-    """A suite scored on dev and on test, with published rows; one run has only tasks that are scored on dev."""
-    path = tmp_path_factory.mktemp("mixed")
-    suite = write_kinds_suite(path)
-    published = {"stars": 50.0, "opposite": 99.0, "mood-elsewhere": 1.0}
-    row = {"model": "printed", "family": "transformer", "average": 50.0, "scores": published}
-    content = yaml.safe_load(suite.read_text(encoding="utf-8"))
-    suite.write_text(yaml.safe_dump({**content, "published": [row]}, sort_keys=False), encoding="utf-8")
-    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
-    make_run(path / "runs/svm", right(0.1), [f"suite={suite}", "method=svm"])
-    make_run(path / "runs/some", right(0.9), [f"suite={suite}", "method=tree"], tasks=["mood", "stars", "answer"])
-    return leaderboard(find_runs(path / "runs"))
-
-
 def test_each_score_compares_with_those_on_its_split(mixed: Leaderboard) -> None:
     splits = {row.name: row.split for row in mixed.rows}
     assert splits == {"lstm": "dev, test", "svm": "dev, test", "some": "dev", "printed": "test"}

@@ -133,19 +133,21 @@ def test_document(board: Leaderboard) -> None:
     assert set(suite["comparisons"]) <= {f"{a['id']}|{b['id']}" for a in suite["rows"] for b in suite["rows"]}
 
 
-def test_every_form_names_the_split_of_each_score(kinds: Leaderboard) -> None:
-    scores = lines_of(render_csv([kinds])["scores.csv"])
+def test_every_form_names_the_split_of_each_score(mixed: Leaderboard) -> None:
+    scores = lines_of(render_csv([mixed])["scores.csv"])
     of_task = {line["task"]: line["split"] for line in scores if line["name"] == "lstm"}
     dev = dict.fromkeys(("mood", "stars", "answer"), "dev")
     assert of_task == {"average": "dev, test", **dev, "opposite": "test", "mood-elsewhere": "test"}
-    text = render_markdown([kinds], "now", "mtl report")
+    text = render_markdown([mixed], "now", "mtl report")
     lines = [line for line in text.splitlines() if line.startswith("| lstm")]
     assert [cell.strip() for cell in lines[0].strip("|").split("|")][2] == "dev, test"
     assert "Scores × 100 on" not in text and "on the split that each row names" in text
-    assert "LSTM, random, frozen (lstm) & dev, test & " in render_latex([kinds], "now", "mtl report")
-    (suite,) = document([kinds], "now", "mtl report")["suites"]
-    assert [row["split"] for row in suite["rows"]] == ["dev, test"] * 3
-    splits = {id: score["split"] for id, score in suite["rows"][0]["scores"].items()}
+    assert "LSTM, random, frozen (lstm) & dev, test & " in render_latex([mixed], "now", "mtl report")
+    (suite,) = document([mixed], "now", "mtl report")["suites"]
+    rows = {row["name"]: row for row in suite["rows"]}
+    splits = {name: row["split"] for name, row in rows.items()}
+    assert splits == {"lstm": "dev, test", "svm": "dev, test", "some": "dev", "printed": "test"}
+    splits = {id: score["split"] for id, score in rows["lstm"]["scores"].items()}
     assert splits | {"average": "dev, test"} == of_task
 
 

@@ -23,26 +23,28 @@ TEXTS = TokenizedTexts(["solen skiner", "nej", "jag skrattar gott idag"], "sv", 
 CPU = torch.device("cpu")
 
 
-def options(cache: bool = True) -> ElmoOptions:
-    return ElmoOptions(name="elmo", dropout=0.2, precision="float32", exact=True, cache=cache)
+def options(precision: str = "float32", cache: bool = True) -> ElmoOptions:
+    return ElmoOptions(name="elmo", dropout=0.2, precision=precision, exact=True, cache=cache)
 
 
-def build(folder: Path, cache_dir: Path, cache: bool = True) -> ElmoEmbeddings:
-    return elmo_embeddings(EmbeddingsRequest(options(cache), TEXTS, np.array([0]), folder, cache_dir, CPU))
+def build(folder: Path, cache_dir: Path, precision: str = "float32", cache: bool = True) -> ElmoEmbeddings:
+    return elmo_embeddings(EmbeddingsRequest(options(precision, cache), TEXTS, np.array([0]), folder, cache_dir, CPU))
 
 
-def test_cached_layers_equal_computed_ones_of_all_words(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+def test_cached_layers_equal_computed_ones_of_all_words(
+    elmo_files: tuple[Path, Path], tmp_path: Path, precision: str
+) -> None:
     folder = elmo_files[0].parent
-    made = build(folder, tmp_path / "cache")
+    made = build(folder, tmp_path / "cache", precision)
     texts = torch.tensor([2, 0, 2, 1])
     cached, lengths = made.sequences(TEXTS).gather(texts)
     computed, same_lengths = made.uncached_sequences(TEXTS).gather(texts)
     assert lengths.tolist() == same_lengths.tolist() == [4, 2, 4, 1]
-    torch.testing.assert_close(cached, computed, atol=1e-5, rtol=0)
-    assert list((tmp_path / "cache").glob("elmo-*-float32-*/*.rows.npy"))
-    build(folder, tmp_path / "none", cache=False).sequences(TEXTS)
-    assert not (tmp_path / "none").exists()
-    made = build(elmo_files[0].parent, tmp_path)
+    assert torch.equal(cached, computed)
+    assert list((tmp_path / "cache").glob(f"elmo-*-{precision}-*/*.rows.npy"))
+    without = build(folder, tmp_path / "none", precision, cache=False).sequences(TEXTS)
+    assert torch.equal(without.gather(texts)[0], cached) and not (tmp_path / "none").exists()
     assert made.coverage.unknown == (0, 0) and made.coverage.found == (len(TEXTS.types), len(TEXTS.tokens))
 
 

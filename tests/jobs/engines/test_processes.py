@@ -1,4 +1,4 @@
-"""Units in processes of their own: the same results, and no process left over."""
+"""Units in processes of their own: what they say and raise, and no process left over."""
 
 import os
 import signal
@@ -11,18 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import content, job
+from command_line import job
 from input_errors import refused
 from processes import CONTEXT, interrupted, start, wait_for
-from small_suite import small_settings
 
-from mtl.api.cli import main
 from mtl.base.display import set_display, show
 from mtl.base.errors import DivergedError, InputError, UserError
 from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
 from mtl.base.locks import LOST
 from mtl.base.progress import Progress
-from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import Done, Needs, Unit
 from mtl.jobs.engines.processes import Processes
 from mtl.jobs.engines.relay import relay, send
@@ -34,33 +31,6 @@ pytestmark = pytest.mark.slow
 # Stage 1 takes until it is interrupted.
 LONG = ["seeds=[1,2]", "seeds_in_parallel=2", "pretrain.max_steps=100000", "pretrain.patience=100000"]
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The settings of a finished run of two seeds, one after another."""
-    settings = [*small_settings(tmp_path_factory.mktemp("one")), "seeds=[1,2]"]
-    run_baseline(job(settings))
-    return settings
-
-
-def test_results_do_not_depend_on_the_number_of_processes(
-    finished: list[str],
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-    forked: None,
-) -> None:
-    caplog.set_level("INFO", "mtl")
-    places = (f"run_dir={tmp_path / 'run'}", f"cache_dir={tmp_path / 'cache'}")
-    assert main(["baseline", *finished, *places, "seeds_in_parallel=2"]) == 0
-    assert content(tmp_path / "run") == content(job(finished).folder.path) != {}
-    # Each line of progress names its seed, and what all seeds share is logged once.
-    lines = "\n".join({*capfd.readouterr().err.splitlines(), *caplog.messages})
-    assert lines.count("distinct texts") == 1
-    assert all(f"seed {seed} ({seed}/2)" in lines for seed in (1, 2))
-    run_together([job([*finished, "seeds_in_parallel=2"])])
-    assert run_baseline(job([*finished, "seeds_in_parallel=2"])) == run_baseline(job(finished))
 
 
 def test_a_last_seed_runs_as_beside_others(floor_settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,10 +35,9 @@ def trained_in(run: Path) -> str | None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", ["variant=finetune", "finetune.patience=1"])
-def test_a_run_of_another_stage_2_trains_it_not_again(settings: list[str], tmp_path: Path, change: str) -> None:
-    first = made(settings, tmp_path / "runs/first")
-    second = made([*settings, f"cache_dir={tmp_path / 'of another node'}"], tmp_path / "runs/second", change)
+def test_a_run_of_another_stage_2_trains_it_not_again(settings: list[str], tmp_path: Path) -> None:
+    change, first = "finetune.patience=1", made(settings, tmp_path / "runs/first")
+    second = made(settings, tmp_path / "runs/second", change, f"cache_dir={tmp_path / 'of another node'}")
     alone = made(settings, tmp_path / "alone", change)
     assert trained_in(second) == str((first / "seed-1/pretrain").resolve())
     assert trained_in(first) is None and trained_in(alone) is None

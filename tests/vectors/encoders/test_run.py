@@ -4,54 +4,43 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import job
 from data_files import read_column
 from input_errors import raises_input_error
-from small_suite import small_settings
 
 import mtl
-from mtl.jobs.baseline import run_baseline
 from mtl.vectors.encoders import open_encoder
 
 TEXTS = ["solen skiner nummer 1", "", "helt nya ord", "jag " * 300, "solen skiner nummer 1"]
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run with two seeds on the small suite, whose data lies beside it in `data`."""
-    folder = tmp_path_factory.mktemp("finished")
-    run_baseline(job([*small_settings(folder), "seeds=[1,2]"]))
-    return folder / "run"
-
-
 @pytest.fixture
-def copied(run: Path, tmp_path: Path) -> Path:
+def copied(small_run: Path, tmp_path: Path) -> Path:
     """A copy of the run and its data."""
-    shutil.copytree(run.parent, tmp_path / "copy")
+    shutil.copytree(small_run.parent, tmp_path / "copy")
     return tmp_path / "copy" / "run"
 
 
 @pytest.mark.parametrize(("seed", "pooling"), [(None, "max"), (1, "mean"), (2, "max")])
-def test_vectors_are_those_of_the_run(run: Path, seed: int | None, pooling: str) -> None:
-    encoder = open_encoder(str(run), {"seed": seed, "pooling": pooling})
+def test_vectors_are_those_of_the_run(small_run: Path, seed: int | None, pooling: str) -> None:
+    encoder = open_encoder(str(small_run), {"seed": seed, "pooling": pooling})
     vectors = encoder.encode(TEXTS)
     assert vectors.shape == (5, 16) and vectors.dtype == np.float32
-    np.testing.assert_array_equal(vectors, mtl.load(run, seed).encode(TEXTS, pooling))
+    np.testing.assert_array_equal(vectors, mtl.load(small_run, seed).encode(TEXTS, pooling))
     np.testing.assert_allclose(encoder.encode(TEXTS[2:3], progress=True)[0], vectors[2], atol=1e-5)
     assert encoder.encode([]).shape == (0, 16)
 
 
-def test_the_description(run: Path) -> None:
-    shown = open_encoder(str(run), {}).description
+def test_the_description(small_run: Path) -> None:
+    shown = open_encoder(str(small_run), {}).description
     assert (shown.name, shown.title, shown.family) == ("random-frozen", "LSTM, random, frozen, changed", "lstm")
     assert (shown.dim, shown.language, shown.max_length) == (16, "sv", 256)
     assert shown.trained_on == ("liten/kansla", "liten/samma", "liten/betyg")
-    assert shown.seed == mtl.load(run).seed
-    encoder = mtl.load(run).model.encoder  # type: ignore[attr-defined]
+    assert shown.seed == mtl.load(small_run).seed
+    encoder = mtl.load(small_run).model.encoder  # type: ignore[attr-defined]
     assert shown.parameters == sum(weight.numel() for weight in encoder.state_dict().values())
     assert shown.parameters_without_embeddings == sum(weight.numel() for weight in encoder.lstm.parameters())
     assert shown.memory == 4 * shown.parameters
-    other = open_encoder(str(run), {"pooling": "mean", "centre": True, "seed": 2}).description
+    other = open_encoder(str(small_run), {"pooling": "mean", "centre": True, "seed": 2}).description
     assert (other.name, other.seed) == ("random-frozen-mean-centred", 2)
     assert other.title == "LSTM, random, frozen, changed, mean, centred"
     assert shown.settings == f"seed {shown.seed} (the best on dev), pooling max, not centred"
@@ -73,19 +62,19 @@ def test_centring_by_the_training_texts(copied: Path) -> None:
         open_encoder(str(copied), settings)
 
 
-def test_fingerprints(run: Path, copied: Path) -> None:
-    plain = open_encoder(str(run), {"seed": 1})
+def test_fingerprints(small_run: Path, copied: Path) -> None:
+    plain = open_encoder(str(small_run), {"seed": 1})
     assert plain.fingerprint == open_encoder(str(copied), {"seed": 1}).fingerprint  # of no path
     others: list[dict[str, Any]] = [{"seed": 2}, {"seed": 1, "pooling": "mean"}, {"seed": 1, "centre": True}]
-    assert len({plain.fingerprint, *(open_encoder(str(run), other).fingerprint for other in others)}) == 4
+    assert len({plain.fingerprint, *(open_encoder(str(small_run), other).fingerprint for other in others)}) == 4
 
 
 @pytest.mark.parametrize(
     "settings", [{"seed": 9}, {"pooling": "both"}, {"device": "warp"}, {"layer": 1}, {"suite_data_dir": "x"}]
 )
-def test_wrong_settings(run: Path, settings: dict[str, Any]) -> None:
+def test_wrong_settings(small_run: Path, settings: dict[str, Any]) -> None:
     with raises_input_error():
-        open_encoder(str(run), settings)
+        open_encoder(str(small_run), settings)
 
 
 def test_what_is_no_finished_run(copied: Path, tmp_path: Path) -> None:
