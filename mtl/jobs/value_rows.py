@@ -13,25 +13,22 @@ from mtl.tasks.task import Task
 
 SPLIT = "split"  # the column of a table that names the split of each row
 INDEX = "label of the index"  # of a row of a Series or a DataFrame; no column has this name
+IS_COUNT = "index is a count"  # likewise: whether pandas made the index by itself, which then counts the rows from 0
 NO_LISTS = (str, bytes, set, frozenset)  # a set has no order
-IS_COUNT = "is_count"  # whether the index is the one that pandas makes by itself, which counts the rows from 0
 
 
 def value_rows(values: Any, task: Task, key: str) -> list[dict[str, Any]]:
-    """The rows of a list, an array, a mapping by id, or a table. Predictions are in its column prediction, in its only one beside id and split, or in
-    one for each label. Rows without ids get their labels in the index, but not those that pandas made by itself, unless a column names splits."""
+    """The rows of a list, an array, a mapping by id, or a table. Without ids, they have what an index says, unless it counts one split's rows."""
     columns = _columns(values, target_kind(task), key)
     index: Any = getattr(values, "index", None)  # of a list, a method
     if ID in columns:
         columns[ID] = [_plain_id(value, f"{key}, row {row}") for row, value in enumerate(columns[ID], start=1)]
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if ID in columns or not hasattr(index, "tolist"):
-        return rows
-    labels = index.tolist()
-    is_count = type(index).__name__ == "RangeIndex" and labels == [*range(len(rows))]
-    if is_count and SPLIT not in columns:
-        return rows
-    return [{**row, INDEX: label, IS_COUNT: is_count} for row, label in zip(rows, labels, strict=True)]
+    elif hasattr(index, "tolist"):
+        labels = index.tolist()
+        is_count = type(index).__name__ == "RangeIndex" and labels == [*range(len(labels))]
+        if SPLIT in columns or not is_count:
+            columns |= {INDEX: labels, IS_COUNT: [is_count] * len(labels)}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _columns(values: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]]:
@@ -49,7 +46,7 @@ def _columns(values: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]
 
 
 def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]]:
-    """The columns of a table under the names that `value_rows` gives them. Raises InputError unless one, or one for each label, has predictions."""
+    """The columns of a table. Its column prediction, or its only one beside id and split, or one for each label, has predictions; else InputError."""
     columns: dict[str, Iterable[Any]] = {name: table[name] for name in (ID, SPLIT) if name in table.columns}
     names = [name for name in table.columns if name not in columns]
     if PREDICTION in names:

@@ -92,6 +92,18 @@ def test_an_index_has_ids_or_the_order_of_the_data(home: Path) -> None:
         refused(lambda other=other: imported({"grad": other}))
 
 
+def test_a_column_of_the_data_may_be_called_is_count(home: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    suite = home / "rader.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8").replace("text: [text]", "text: [is_count]"), encoding="utf-8")
+    for file in (home / "data/grad").iterdir():
+        file.write_text(file.read_text(encoding="utf-8").replace('"text"', '"is_count"'), encoding="utf-8")
+    texts = [json.loads(line)["is_count"] for line in read(Path("data/grad/dev.jsonl"))]
+    table = pandas.DataFrame({"is_count": texts, "prediction": GRAD, "split": "dev"})
+    backwards = table[::-1].reset_index(drop=True)
+    assert predicted(imported({"grad": backwards}), "dev", "grad") == [str(value) for value in GRAD]
+
+
 @pytest.mark.wings
 def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(home: Path) -> None:
     pandas = pytest.importorskip("pandas")
@@ -209,6 +221,7 @@ def test_the_same_call_keeps_the_run_and_other_predictions_are_refused(home: Pat
         {"grad": GRAD[:3]},
         *({"grad": Table(prediction=GRAD, id=["g0", "g1", "g1", "g3"])}, {"par": ["ja", "no"]}),
         *({"grad": {1, 2, 3, 4}}, {"grad": {"dev": GRAD, "validation": GRAD}}),
+        {"grad": {"dev": GRAD, "test": [1, None, 2, 3]}},
     ],
 )
 def test_bad_predictions_are_refused(predictions: Any, home: Path) -> None:
