@@ -1,5 +1,4 @@
-"""Similarity of texts: the share of one's units that the other has (`TextComparison`), and near duplicates by Jaccard similarity
-(`near_duplicates`). Both compare block by block, to save memory."""
+"""Similar texts, by shares of common units (`TextComparison`), and near duplicates (`near_duplicates`), both block by block, to save memory."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

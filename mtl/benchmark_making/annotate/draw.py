@@ -41,8 +41,7 @@ class SampleSettings:
 
 def read_sample_settings(settings: Mapping[str, Any]) -> SampleSettings:
     """The sample that settings `task`, `rows` and `seed` describe. Raises InputError for a bad value."""
-    task = settings.get("task")
-    if not task:
+    if not (task := settings.get("task")):
         raise InputError("name the task to ask about, or several as in [cbd,dyk]", key="task")
     return typed(SampleSettings, {**settings, "task": task if isinstance(task, list) else [task]})
 

@@ -69,9 +69,8 @@ class PartScore:
 
 def score_task(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
     """Train a floor on each part that the task's rows have, and score it. All are resampled together, so that differences are of the same rows."""
-    predicted: dict[str, np.ndarray] = {}  # by part, the targets of the scored rows, (rows,)
-    for part in [part for part in PARTS if _has_part(task, part)]:
-        predicted[part] = _predictions(job, part, *_with_part(task, dataset, part))
+    parts = [part for part in PARTS if _has_part(task, part)]
+    predicted = {part: _predictions(job, part, *_with_part(task, dataset, part)) for part in parts}
     rows, recorded = dataset.scored(task).scored, dataset.scored_rows[task.id]
     _, group_numbers = recorded_groups(recorded["texts"], recorded["groups"], len(dataset.scored(task)))
     groups = row_groups(recorded["texts"], group_numbers)

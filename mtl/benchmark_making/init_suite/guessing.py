@@ -136,8 +136,7 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
             if target in table.incomplete:
                 raise InputError(table.incomplete[target])
             raise InputError(f"no targets in column {quoted(target)}", path=table.path)
-        counts = table.columns[target].counts
-        if not counts:
+        if not (counts := table.columns[target].counts):
             problem = f"column {quoted(target)} holds lists; a question's answers are kind: answer"
             raise InputError(problem, path=table.path)
         value = next(iter(counts))

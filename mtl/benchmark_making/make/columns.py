@@ -19,7 +19,6 @@ PREFIXED = re.compile("([BIESLU])-(.*)", re.DOTALL)  # any other tag is a type a
 @dataclass
 class Entities:
     """Read the entities from the tags of tokens: the columns types[], each type once, and entities[], their texts in lower case.
-
     A tag of tags[] is B-TYPE, I-TYPE or O (also with the E, S, L and U of IOBES and BILOU), or TYPE or O."""
 
     def run(self, work: Work, table: Table) -> Table:

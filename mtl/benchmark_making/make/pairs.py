@@ -2,7 +2,7 @@
 
 import operator
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Annotated, Literal
@@ -51,28 +51,22 @@ class PairRows:
         for table, text, group in zip(tables, self.texts, self.groups, strict=True):
             for option, column in (("texts", text), ("groups", group), ("same", self.same or group)):
                 work.check_columns(table, option, column, lists=False)
-        second_names = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
-        names = [*first.columns, *second_names.values(), SIMILARITY]
-        if twice := [name for name, count in Counter(names).items() if count > 1]:
-            raise work.error(f"a pair would have two columns {twice[0]!r}; rename that one before", "tables")
+        second_names = _second_names(work, first, second)
         same_values = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in tables]
         group_values = [table.texts(column) for table, column in zip(tables, self.groups, strict=True)]
-        groups = _numbered(zip(same, group, strict=True) for same, group in zip(same_values, group_values, strict=True))
+        keyed_groups = map(zip, same_values, group_values)  # a group is of rows with one value of `same`
+        groups = _numbered(keyed_groups)
         pairs = self._search(work, tables, _numbered(same_values), groups)
         work.add(len(pairs.lefts), first.width + second.width + 1)
-        rows = []
-        for left_number, right_number, similarity in zip(*(column.tolist() for column in pairs), strict=True):
-            left, right = first.rows[left_number], second.rows[right_number]
-            further = {new: right.values.get(old) for old, new in second_names.items()} | {SIMILARITY: similarity}
-            rows.append(SourceRow({**left.values, **further}, left.origins + right.origins))
+        found = zip(*(column.tolist() for column in pairs), strict=True)
+        rows = [_pair_row(first.rows[left], second.rows[right], second_names, value) for left, right, value in found]
         if self.one_per_groups:
             rows = work.chosen(rows, _repeated(pairs, groups))
         _drop_unpaired(work, first, second, pairs)
-        return Table(first.name, names, rows)
+        return first.with_rows(rows, *second_names.values(), SIMILARITY)
 
     def _search(self, work: Work, tables: tuple[Table, Table], same_keys: Numbers, groups: Numbers) -> Pairs:
-        """The pairs, by the numbers of their rows. Raises InputError for too many. `same_keys` and `groups` have, for the rows of each table, numbers
-        of the values of `same` and of the groups, int64 (rows,). A group is of rows with one value of `same`."""
+        """The pairs, by the numbers of their rows. `same_keys` has equal numbers for equal values of `same`. Raises InputError for too many."""
         lefts, rights = (table.texts(column) for table, column in zip(tables, self.texts, strict=True))
         is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
         title, width = f"step {work.number}, pairs", tables[0].width + tables[1].width + 1
@@ -80,15 +74,34 @@ class PairRows:
         def check_count(count: int) -> None:  # on a copy, as pairs are added when all are found
             replace(work).add(count // 2 if is_one_side else count, width, "most")
 
-        if self.scope == "across":  # texts without a common unit are no pair
-            keys, apart, low = same_keys, groups, max(self.at_least, np.nextafter(0, 1))
-        elif is_one_side:  # a row is no pair with itself
-            keys, apart, low = groups, [np.arange(len(lefts))] * 2, self.at_least
-        else:  # any two texts of a group, also of one row
-            keys, apart, low = groups, [np.zeros(len(lefts)), np.ones(len(rights))], self.at_least
+        keys, apart, low = self._limits(is_one_side, same_keys, groups)
         comparison = TextComparison(lefts, rights, title)
         pairs = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check_count, title)
         return _in_one_order(pairs) if is_one_side else pairs
+
+    def _limits(self, is_one_side: bool, same_keys: Numbers, groups: Numbers) -> tuple[Numbers, Numbers, float]:
+        """Which texts are a pair: `keys`, `apart` and `low` of `TextComparison.pairs`."""
+        if self.scope == "across":  # texts without a common unit are no pair
+            return same_keys, groups, max(self.at_least, np.nextafter(0, 1))
+        if is_one_side:  # a row is no pair with itself
+            return groups, [np.arange(len(groups[0]))] * 2, self.at_least
+        never_equal = [np.zeros_like(groups[0]), np.ones_like(groups[1])]  # two texts of one row are a pair, too
+        return groups, never_equal, self.at_least
+
+
+def _second_names(work: Work, first: Table, second: Table) -> dict[str, str]:
+    """By column of the second table, its name in the table of pairs. Raises InputError if that table would have two columns of one name."""
+    second_names = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
+    counts = Counter([*first.columns, *second_names.values(), SIMILARITY])
+    if twice := [name for name, count in counts.items() if count > 1]:
+        raise work.error(f"a pair would have two columns {twice[0]!r}; rename that one before", "tables")
+    return second_names
+
+
+def _pair_row(left: SourceRow, right: SourceRow, second_names: Mapping[str, str], similarity: float) -> SourceRow:
+    """A pair of rows as one row, in which the columns of the second one have their new names."""
+    right_values = {new: right.values.get(old) for old, new in second_names.items()}
+    return SourceRow({**left.values, **right_values, SIMILARITY: similarity}, left.origins + right.origins)
 
 
 def _drop_unpaired(work: Work, first: Table, second: Table, pairs: Pairs) -> None:
@@ -110,7 +123,7 @@ def _in_one_order(pairs: Pairs) -> Pairs:
 def _numbered(sides: Iterable[Iterable[Hashable]]) -> list[np.ndarray]:
     """The values of each side as numbers, int64 (values,), which are equal for equal values of all sides."""
     numbers: dict[Hashable, int] = {}
-    return [np.array([numbers.setdefault(value, len(numbers)) for value in side]) for side in sides]
+    return [np.array([numbers.setdefault(value, len(numbers)) for value in side], np.int64) for side in sides]
 
 
 def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
@@ -143,7 +156,6 @@ class Similarity:
 @dataclass
 class Cut:
     """Cut each text to its run of at most ten sentences that is most similar to another text of the row, after the penalty for each sentence.
-
     The similarity is the share of the other text's units that the run has. Of equally similar runs, it is the first of the shortest."""
 
     column: str  # the column of texts that are cut
@@ -157,23 +169,20 @@ class Cut:
         units = learned_byte_pairs([*models, *texts])
         rows = []
         for row, text, model in zip(table.rows, texts, models, strict=True):
-            run = self._best_run(sentences(text), set(units(model)), units)
-            rows.append(row.with_values({self.column: " ".join(run)}))
+            best = self._best_run(sentences(text), set(units(model)), units)
+            rows.append(row.with_values({self.column: " ".join(best)}))
         return table.with_rows(rows)
 
     def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> Sequence[str]:
         """The run of these sentences that has most of the wanted units, after the penalty; the first of the shortest of equal ones."""
-        units_by_part = [set(units(part)) for part in parts]
-        divisors = list(accumulate([self.penalty] * min(MOST_SENTENCES, len(parts)), operator.mul))  # by run length
+        wanted_by_part = [wanted.intersection(units(part)) for part in parts]
+        divisors = list(accumulate([self.penalty] * MOST_SENTENCES, operator.mul))  # of runs of 1, 2, … sentences
         best, best_rank = parts[:1], (-1.0, 0)
         for start in range(len(parts)):
-            run_units = set[str]()
+            found = set[str]()
             for size, divisor in enumerate(divisors[: len(parts) - start], start=1):
-                run_units |= units_by_part[start + size - 1]
-                shared = len(wanted & run_units)
-                rank = shared / max(1, len(wanted)) / divisor, -size
+                found |= wanted_by_part[start + size - 1]
+                rank = len(found) / max(1, len(wanted)) / divisor, -size
                 if rank > best_rank:
                     best, best_rank = parts[start : start + size], rank
-                if shared == len(wanted):  # no longer run has more
-                    break
         return best

@@ -131,8 +131,7 @@ class Explode:
         work.add(count, len(columns) + 1 + origins, "column", table.width * len(table.rows))
         rows = []
         for row in table.rows:
-            items = row.items(self.column)
-            if not items:
+            if not (items := row.items(self.column)):
                 work.drop(row, f"no item in {self.column}")
             common = {name: row.values.get(name) for name in columns}
             rows += [SourceRow({**common, self.item: item}, row.origins) for item in items]
