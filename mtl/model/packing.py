@@ -14,13 +14,11 @@ Rearrange = Callable[[Tensor], Tensor]
 
 
 class Step(NamedTuple):
-    """One step of a packed batch, as a direction processes it. Its first rows follow the rows `before`, each one of them, in the same order."""
+    """One step of a packed batch, as a direction processes it. Its first rows follow the rows `before`, each one of them, in order; in the first step, none does."""
 
     rows: slice  # its packed rows: the columns of feature-major matrices
     before: slice  # the rows that are followed: the first ones of the step that the direction processes before it
-    carried: (
-        int  # how many rows follow one: as many as sequences continue, or more with padding; none in the first step
-    )
+    carried: int  # how many rows follow one: the number of sequences that continue or, with padding, more
     sequences: int  # its rows without padding
 
 
