@@ -14,7 +14,7 @@ Rearrange = Callable[[Tensor], Tensor]
 
 
 class Step(NamedTuple):
-    """One step of a packed batch, as a direction processes it. Its first rows follow the rows `before`, each one of them, in order; in the first step, none does."""
+    """One step of a packed batch, as a direction processes it. Its first rows follow the rows `before`, each one of them, in order."""
 
     rows: slice  # its packed rows: the columns of feature-major matrices
     before: slice  # the rows that are followed: the first ones of the step that the direction processes before it
