@@ -32,14 +32,12 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
 @cache
 def bfloat16_instructions() -> tuple[str, ...]:
     """The CPU's instruction sets that multiply bfloat16 numbers: amx_bf16, avx512_bf16, bf16 (Arm); none without /proc/cpuinfo."""
-    if not CPU_INFORMATION.is_file():
-        return ()
-    words = set(CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").split())
+    words = set(_cpu_information().split())
     return tuple(name for name in ("amx_bf16", "avx512_bf16", "bf16") if name in words)
 
 
 def multiplies_bfloat16(device: torch.device) -> bool:
-    """Whether a device computes products of bfloat16 numbers faster than of float32 numbers. A CPU without instructions for them is far slower."""
+    """Whether a device multiplies bfloat16 numbers faster than float32 numbers. A CPU needs instructions for it, and a torch with oneDNN."""
     return device.type != "cpu" or (torch.backends.mkldnn.is_available() and bool(bfloat16_instructions()))
 
 
@@ -72,7 +70,7 @@ def threads_of_torch(threads: int) -> Iterator[None]:
 
 
 def use_device(device: torch.device, threads: int | None) -> None:
-    """Let this process train on the device, with this number of CPU threads; None: as many as torch takes."""
+    """Let this process train on the device: on a CPU with `keep_memory()`, and with this number of CPU threads; None: as many as torch takes."""
     if device.type == "cpu":
         keep_memory()
     if threads:
@@ -86,10 +84,15 @@ def describe_device(device: torch.device) -> str:
         return f"GPU: {torch.cuda.get_device_name()}, float32 {precision}"
     if device.type != "cpu":
         return f"GPU: {device.type}"
-    text = CPU_INFORMATION.read_text(encoding="utf-8", errors="replace") if CPU_INFORMATION.is_file() else ""
-    models = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
+    lines = _cpu_information().splitlines()
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     model = models[0] if models else platform.processor() or platform.machine()
     return f"CPU: {model}, {torch.get_num_threads()} of {os.cpu_count()} threads"
+
+
+def _cpu_information() -> str:
+    """The text of /proc/cpuinfo; empty on systems without it."""
+    return CPU_INFORMATION.read_text(encoding="utf-8", errors="replace") if CPU_INFORMATION.is_file() else ""
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:

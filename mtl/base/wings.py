@@ -89,14 +89,9 @@ class Registry(UserDict[str, Entry]):
         return {**self.core, **added}
 
 
-def trainings() -> Trainings | None:
-    """The trainings of word vectors; None without the wing that has them."""
-    return next((wing.trainings for wing in wings() if wing.trainings), None)
-
-
-def text_vectors() -> TextVectors | None:
-    """Opens models of whole texts' vectors (`Wing.text_vectors`); None without the wing that does."""
-    return next((wing.text_vectors for wing in wings() if wing.text_vectors), None)
+def hook(name: str) -> Any:
+    """What the field of `Wing` with this name has in the first wing that sets it; None if none does, as where that wing is missing."""
+    return next((value for wing in wings() if (value := getattr(wing, name)) is not None), None)
 
 
 def resolve(name: str) -> Any:
@@ -107,8 +102,4 @@ def resolve(name: str) -> Any:
 
 def lazy(name: str) -> Callable[..., Any]:
     """A function that imports another one, or a class, by its name (as in `resolve`) when it is called, and calls it."""
-
-    def call(*arguments: Any, **named: Any) -> Any:
-        return resolve(name)(*arguments, **named)
-
-    return call
+    return lambda *arguments, **named: resolve(name)(*arguments, **named)

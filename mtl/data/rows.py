@@ -6,7 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.base.wings import wings
+from mtl.base.wings import TagSpans, hook
 from mtl.data.columns import LIST, TAGS, TOKENS, text, value_of
 from mtl.data.forms import PLAIN, NumberedRows, file_rows, form_of, row_lines, value_part
 from mtl.data.numbered import numbered_files
@@ -23,7 +23,7 @@ def stream_rows(path: Path, layout: Layout = PLAIN, columns: Sequence[str] | Non
     # With a second file, all columns: `_add_lines` says which of them is its own.
     rows = file_rows(path, layout, None if columns is None or layout.beside else _stored_columns(columns, name, spans))
     if spans is not None:
-        tag_spans = next((wing.tag_spans for wing in wings() if wing.tag_spans), None)
+        tag_spans: TagSpans | None = hook("tag_spans")
         if tag_spans is None:
             problem = "is read by a part of mtl that is missing here; install the whole of mtl"
             raise InputError(problem, key="reading.spans")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.settings.schema import Config
-from mtl.base.wings import trainings
+from mtl.base.wings import Trainings, hook
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.recipes import Recipe, check_source, fetchable, vector_path
 from mtl.tasks.suite import Suite
@@ -40,8 +40,8 @@ class Vectors:
         if recipe is not None and recipe.embeddings != name:
             message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
             raise InputError(message, key="embeddings.path", value=recipe.name)
-        wing = trainings()
-        extra = None if wing is None else wing.extras.get(name)  # that the training of such vectors needs
+        trainings: Trainings | None = hook("trainings")
+        extra = None if trainings is None else trainings.extras.get(name)  # that the training of such vectors needs
         if recipe is None or not recipe.train or extra is None:
             raise InputError(f"no such vectors; {'; '.join(self._remedies(extra is not None))}", path=self.path)
         check_installed(extra, key="embeddings.path", value=recipe.name)
@@ -62,9 +62,8 @@ class Vectors:
         if recipe is None or not recipe.train:
             return
         if not self.exist:
-            wing = trainings()
-            assert wing is not None
-            wing.train_recipe(recipe, suite, data_dir, held_out, self.path, device)
+            trainings: Trainings = hook("trainings")  # a wing has this hook, as `check_obtainable` found
+            trainings.train_recipe(recipe, suite, data_dir, held_out, self.path, device)
         if not recipe.url:
             check_source(suite, data_dir, held_out, self.path)
 

@@ -93,7 +93,7 @@ def _run(
         if carried:
             last = _block(cells, hidden, steps[number - 1].rows)
             cell[:, :carried].addcmul_(f[:, :carried], last[:, :carried])
-        cell[:, sequences:] = 0  # the padding columns
+        cell[:, sequences:] = 0  # the padding columns, which sequences that begin in the next step may follow
         torch.mul(o, cell.tanh(), out=states[:, columns])
 
 
@@ -103,7 +103,7 @@ def _run_back(
     """The backward pass: fill the gradients of the gates' inputs, (4 * hidden, columns), from those of the states, (hidden, columns)."""
     hidden = len(grad_states)
     w_back = w_hh.T.contiguous()
-    carried_after = 0  # sequences that continue in the step processed after this one
+    carried_after = 0  # `Step.carried` of the step that the forward pass processes after this one
     gate_after = cell_after = gates
     for number in reversed(range(len(steps))):
         columns, _, carried, sequences = steps[number]
@@ -161,10 +161,9 @@ def _block(values: Tensor, features: int, columns: slice) -> Tensor:
 
 def _previous_states(states: Tensor, steps: Steps) -> Tensor:
     """For each column the state of its sequence's previous step, zero at the first step: (hidden, columns)."""
-    result = torch.empty_like(states, memory_format=torch.contiguous_format)
+    result = torch.zeros_like(states, memory_format=torch.contiguous_format)
     for columns, before, carried, _ in steps:
         result[:, columns.start : columns.start + carried] = states[:, before]
-        result[:, columns.start + carried : columns.stop] = 0
     return result
 
 

@@ -14,11 +14,11 @@ Rearrange = Callable[[Tensor], Tensor]
 
 
 class Step(NamedTuple):
-    """One step of a packed batch, as a direction processes it."""
+    """One step of a packed batch, as a direction processes it. Its first rows follow the rows `before`, each one of them, in order."""
 
     rows: slice  # its packed rows: the columns of feature-major matrices
-    before: slice  # in the step that the direction processes before it, the rows of the sequences that continue
-    carried: int  # how many sequences continue: the first ones of this step
+    before: slice  # the rows that are followed: the first ones of the step that the direction processes before it
+    carried: int  # how many rows follow one: the number of sequences that continue or, with padding, more
     sequences: int  # its rows without padding
 
 
@@ -27,7 +27,8 @@ Steps = list[Step]  # in the order in which a direction processes them
 
 def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
     """The steps for one direction; `sizes` says how many sequences have each step, descending. In a step, sequences that begin there come after those
-    that continue: the backward direction has such steps at the last token of each shorter sequence. Padding fills a step to a `multiple` of rows."""
+    that continue: the backward direction has such steps at the last token of each shorter sequence. Padding fills a step to a `multiple` of rows. It
+    is carried, too, and a sequence that begins may follow it: its values must be zero."""
     starts = list(accumulate((-(-size // multiple) * multiple for size in sizes), initial=0))
     numbers = range(len(sizes))
     steps: Steps = []

@@ -1,5 +1,5 @@
-"""The metrics of sets of labels: F1 as scikit-learn computes it for indicator matrices, with `zero_division=0`. It is 0 where nothing is right and
-nothing is predicted. So `multi_macro_f1` counts labels that neither occur nor are predicted as 0; `macro_f1` of single labels leaves them out."""
+"""The metrics of sets of labels: F1 as scikit-learn computes it for indicator matrices, with `zero_division=0`: 0 where the label neither occurs nor
+is predicted. So `multi_macro_f1` counts such labels as 0; `macro_f1` of single labels leaves them out."""
 
 import numpy as np
 
@@ -14,27 +14,27 @@ KIND = ("multi_label",)
 
 def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """F1 over all decisions on a label of an example: 2 tp / (2 tp + fp + fn)."""
-    both, either = _label_counts(task, predicted, rows, weights).sum(axis=2)
-    return ratio(2 * both, either)
+    right, sums = _label_counts(task, predicted, rows, weights).sum(axis=2)
+    return ratio(2 * right, sums)
 
 
 def multi_macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean of the F1 of all labels; 0 for a label that neither occurs nor is predicted."""
-    both, either = _label_counts(task, predicted, rows, weights)
-    return ratio(2 * both, either).mean(axis=1)
+    right, sums = _label_counts(task, predicted, rows, weights)
+    return ratio(2 * right, sums).mean(axis=1)
 
 
 def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
     """For each label that some rows have, their number and its F1."""
     ones = np.ones((1, len(predicted)))
-    both, either = _label_counts(task, predicted, rows, ones)
+    right, sums = _label_counts(task, predicted, rows, ones)
     numbers = np.asarray(ones @ indicators(task, rows.targets))[0]
-    by_label = zip(task.labels or (), numbers, ratio(2 * both, either)[0], strict=True)
+    by_label = zip(task.labels or (), numbers, ratio(2 * right, sums)[0], strict=True)
     return {label: (int(number), float(score)) for label, number, score in by_label if number}
 
 
 def _label_counts(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The rows that have a label and get it, and the sum of those that have it and that get it: float64 (2, sets, labels)."""
+    """The rows that have a label and get it, and those that have it plus those that get it, by set of weights: float64 (2, sets, labels)."""
     gold, guessed = indicators(task, rows.targets), indicators(task, predicted)
     return np.stack([(gold.multiply(guessed).T @ weights.T).T, ((gold + guessed).T @ weights.T).T])
 

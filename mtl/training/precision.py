@@ -36,7 +36,7 @@ def check_precision(config: TrainerConfig) -> None:
     if wanted == "16-mixed":
         message = "needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
         raise InputError(message, key="trainer.precision", value=wanted)
-    reason = "would be slower than float32, because this CPU has no bfloat16 instructions"
+    reason = "would be slower than float32, because no bfloat16 instructions were found that torch can use on this CPU"
     remedy = "trainer.force_precision=true uses bfloat16"
     logger.info("trainer.precision=%s: %s; training uses float32 (%s)", wanted, reason, remedy)
 

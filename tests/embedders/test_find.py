@@ -35,7 +35,7 @@ def test_missing_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path
 
 
 def test_without_the_wing_that_trains_a_recipe_is_one_line(suite_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.embedders.find.trainings", lambda: None)
+    monkeypatch.setattr("mtl.embedders.find.hook", lambda name: None)
     run = small_job(suite_file, fasttext="fasttext-sample")
     refused(lambda: build(suite_file, run), file="klej-sample.bin")
     path = found(run).path

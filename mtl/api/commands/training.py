@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from mtl.api.commands.job_settings import KEYS, Commands, add_command, job_of, keys_text, setting_text
 from mtl.base.errors import InputError
-from mtl.base.wings import trainings, wings
+from mtl.base.wings import Trainings, hook, wings
 
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
@@ -50,11 +50,11 @@ def add_training(commands: Commands) -> None:
     splits = "also write the train and dev that mtl uses: where there is no dev file, it holds out examples of train"
     data.add_argument("--write-splits", type=Path, metavar="DIR", help=splits)
 
-    trained = trainings()
-    embeddings_help = "fetch word embeddings" if trained is None else "train or fetch word embeddings"
+    trainings: Trainings | None = hook("trainings")
+    embeddings_help = "fetch word embeddings" if trainings is None else "train or fetch word embeddings"
     actions = commands.add_parser("embeddings", help=embeddings_help).add_subparsers(metavar="ACTION", required=True)
-    if trained is not None:
-        trained.add_command(actions)
+    if trainings is not None:
+        trainings.add_command(actions)
     fetch = add_command(actions, "fetch", _fetch_embeddings, "download pretrained vectors")
     fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove; elmo: says where to find it")
     keys = "recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"

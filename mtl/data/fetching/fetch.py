@@ -10,7 +10,7 @@ from mtl.base.files import without_empty_folders
 from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.untrusted import inside
-from mtl.base.wings import wings
+from mtl.base.wings import FetchCopy, hook
 from mtl.data.fetching.archives import unpack
 from mtl.data.fetching.download import UnavailableError, download
 from mtl.data.sample import write_sample
@@ -137,7 +137,7 @@ def _fetch_source(task: Task, source: Source, data_dir: Path, same_archive: Sequ
 
 def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Take a task's data from its copy on the Hub, as a wing does. Raises InputError without the wing or the extra `hub`."""
-    fetch = next((wing.fetch_copy for wing in wings() if wing.fetch_copy), None)
+    fetch: FetchCopy | None = hook("fetch_copy")
     if fetch is None:
         problem = "a part of mtl that reads data sets of the Hub is missing here; install the whole of mtl, or put the files there"
         raise InputError(problem, unit=f"task {task.id}")

@@ -48,7 +48,7 @@ class ELMo:
         return (2 * self.options.lstm.n_layers + 1) * self.options.lstm.projection_dim
 
     def to(self, device: torch.device) -> "ELMo":
-        """Move the weights to a device and return self. Stays on the CPU for Apple GPUs, which have no float64."""
+        """Move the weights to a device and return self. In place of an Apple GPU, which has no float64, it is the CPU, in either precision."""
         device = torch.device("cpu") if device.type == "mps" else device
         self.model, self.device = self.model.to(device), device
         return self

@@ -69,14 +69,12 @@ def run_layer(data: Tensor, steps: list[Step], weights: Sequence[Tensor], clips:
     states = gates.new_empty(len(data), len(w_projection))
     for rows, before, carried, _ in steps:
         gate, cell, tanh_cell, output = gates[rows], cells[rows], tanh_cells[rows], outputs[rows]
-        if carried:
-            gate[:carried].addmm_(states[before], w_state.T)
+        gate[:carried].addmm_(states[before], w_state.T)
         gate[:, : 3 * hidden].sigmoid_()
         gate[:, 3 * hidden :].tanh_()
         o, i, f, g = gate.split(hidden, 1)
         torch.mul(i, g, out=cell)
-        if carried:
-            cell[:carried].addcmul_(f[:carried], cells[before])
+        cell[:carried].addcmul_(f[:carried], cells[before])
         if cell_clip is not None:
             cell.clamp_(-cell_clip, cell_clip)
         torch.tanh(cell, out=tanh_cell)

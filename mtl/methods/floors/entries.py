@@ -5,7 +5,7 @@ from pathlib import Path
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.settings.schema import Config
-from mtl.base.wings import text_vectors
+from mtl.base.wings import hook
 from mtl.embedders import EMBEDDERS
 from mtl.methods.method_kind import MethodKind
 from mtl.methods.transformer.entry import short_name
@@ -114,7 +114,7 @@ class StaticKind(TrainedKind):
         if path is None:
             check_word_file(config)
             return
-        if text_vectors() is None:
+        if hook("text_vectors") is None:
             problem = "only the wing vectors reads models; install it, or drop the path"
             raise InputError(problem, key="static.path", value=path)
         check_installed("sentence-transformers", key="static.path", value=path)

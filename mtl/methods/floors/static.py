@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from mtl.base.log import logger
 from mtl.base.progress import Progress
-from mtl.base.wings import text_vectors
+from mtl.base.wings import hook
 from mtl.data.text import UNKNOWN
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.methods.floors.features import Document, RowFeatures
@@ -32,9 +32,7 @@ class StaticFloor(Floor):
             assert request.vectors is not None
             source: Any = WordFile(request.vectors)
         else:
-            opener = text_vectors()
-            assert opener is not None  # as `StaticKind.check` found
-            source = opener(static.path)
+            source = hook("text_vectors")(static.path)  # a wing has this hook, as `StaticKind.check` found
         documents = [Document(text, self.inputs.texts.words(index)) for index, text in enumerate(request.dataset.texts)]
         self._vectors = TextVectors(source, documents)
         self.fingerprints |= source.fingerprints()

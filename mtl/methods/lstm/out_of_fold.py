@@ -1,7 +1,7 @@
 """The fits of a task's linear model, and its outputs for training rows: each from a model that was trained on other rows."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ PENALTIES = {
 
 
 def fit_count(task: Task) -> int:
-    """How many estimators are trained: on the first fold one with each penalty, one on each other fold, and one on all rows."""
+    """How many estimators are trained: for the first fold, on the others, one with each penalty; for each other fold one; and one on all rows."""
     return len(PENALTIES[target_kind(task).estimator]) + FOLDS
 
 
@@ -45,33 +45,39 @@ class Fitting:
         """An estimator that is trained on the inputs with these numbers."""
         estimator = new_estimator(METHOD, self.task, penalty, seed=0, threads=1)
         weights = self.head.row_weights(self.train.targets)
-        if weights is not None:
-            weights = weights[inputs]
-        return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], weights)
+        input_weights = None if weights is None else weights[inputs]
+        return quiet_fit(estimator, self.matrix[inputs], self.targets[inputs], input_weights)
 
     def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, Mapping[str, float]]:
         """The outputs for the training rows, float32 (inputs, outputs), and the penalty of the estimators. The outputs for a fold (`row_folds`) are
-        those of an estimator that was fitted to the other folds; 0 if these have one target alone. The penalty has the smallest loss on the first
-        fold: dev chooses nothing here."""
+        those of an estimator that was fitted to the other folds; 0 if it cannot learn from them, as a classifier cannot from one target alone. The
+        penalty has the smallest loss on the first fold, so that dev chooses nothing; it is the first one if none can be tried there."""
         folds = row_folds(self.task, self.train)
         input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
         kind = target_kind(self.task)
-        penalties = PENALTIES[kind.estimator]
+        fewest_targets = 2 if kind.estimator == "classifier" else 1  # that an estimator can learn from
         result = np.zeros((len(input_folds), self.head.outputs([])), dtype=np.float32)
-        penalty = penalties[0]
+        tried: Sequence[Mapping[str, float]] = PENALTIES[kind.estimator]
+        penalty = tried[0]
         for fold in range(FOLDS):
-            tried = penalties if fold == 0 else [penalty]
             inputs, rest = np.flatnonzero(input_folds == fold), np.flatnonzero(input_folds != fold)
-            can_learn = kind.estimator == "regressor" or len(np.unique(self.targets[rest])) > 1
-            if len(inputs) and len(rest) and can_learn:
-                matrix = self.matrix[inputs]
-                fits = (self.fit(settings, rest) for settings in tried)  # one at a time: they are large
-                outputs = [kind.estimator_outputs(estimator, matrix, self.head, []) for estimator in fits]
-                losses = [self._loss(values, np.flatnonzero(folds == fold)) for values in outputs]
-                best = int(np.argmin(losses))
-                result[inputs], penalty = outputs[best], tried[best]
+            can_learn = len(inputs) > 0 and len(np.unique(self.targets[rest])) >= fewest_targets
+            if can_learn:
+                result[inputs], penalty = self._best(tried, inputs, rest, np.flatnonzero(folds == fold))
             bar.advance(len(tried))
+            tried = [penalty]  # of the first fold, for all others
         return result, penalty
+
+    def _best(
+        self, tried: Sequence[Mapping[str, float]], inputs: np.ndarray, rest: np.ndarray, rows: np.ndarray
+    ) -> tuple[np.ndarray, Mapping[str, float]]:
+        """Fit an estimator to the rest of the inputs with each of the tried penalties. Of the one with the smallest loss on these inputs, which are
+        those of the rows with these numbers, the outputs for the inputs and the penalty."""
+        kind, matrix = target_kind(self.task), self.matrix[inputs]
+        # Each estimator is large, and is freed before the next one is fitted.
+        outputs = [kind.estimator_outputs(self.fit(penalty, rest), matrix, self.head, []) for penalty in tried]
+        best = int(np.argmin([self._loss(values, rows) for values in outputs]))
+        return outputs[best], tried[best]
 
     def _loss(self, outputs: np.ndarray, rows: np.ndarray) -> float:
         """The loss of outputs for the inputs of the rows with these numbers."""
@@ -82,8 +88,8 @@ class Fitting:
 
 def row_folds(task: Task, train: Split) -> np.ndarray:
     """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together.
-    Rows of one of the suite's groups belong together, and rows that share a text, on either side of a pair. If one text, or a chain of them, joins
-    more rows than half a fold has, and than first texts alone join, only first texts and groups count: new rows have such a text, too."""
+    Rows with a common group or text, on either side of a pair, belong together. Only groups and first texts count if all texts would join more than
+    half a fold's rows, and more than groups and first texts join by themselves: new rows have a text that is in so many rows, too."""
     by_any_text = _joined_rows(train, sides=train.texts.shape[1])
     by_first_text = _joined_rows(train, sides=1)
     most = max(len(train) / (2 * FOLDS), np.bincount(by_first_text).max(initial=0))
@@ -97,16 +103,17 @@ def _joined_rows(train: Split, sides: int) -> np.ndarray:
     an input, are in one set: the sets are the connected parts of a graph of rows, texts and groups."""
     rows, texts = len(train), train.texts[:, :sides]
     row_of_input = np.arange(rows) if train.sizes is None else np.repeat(np.arange(rows), train.sizes)
-    # The two ends of each edge: from a row to a text of its inputs, or to its group. Numbers of texts follow those of rows, and then come groups.
-    starts, ends = [np.repeat(row_of_input, sides)], [rows + texts.ravel()]
+    # The nodes are numbered: first the rows, then the texts, then the groups. An edge joins a row to a text of its inputs, or to its group.
+    from_rows, to_nodes = np.repeat(row_of_input, sides), rows + texts.ravel()
     if train.groups is not None:
-        grouped = train.groups >= 0
-        starts.append(np.flatnonzero(grouped))
-        ends.append(rows + texts.max(initial=-1) + 1 + train.groups[grouped])
-    start, end = np.concatenate(starts), np.concatenate(ends)
-    nodes = int(end.max(initial=rows - 1)) + 1
-    edges = csr_matrix((np.ones(len(end), dtype=np.int8), (start, end)), shape=(nodes, nodes))
+        grouped = np.flatnonzero(train.groups >= 0)
+        first_group = rows + texts.max(initial=-1) + 1
+        from_rows = np.concatenate([from_rows, grouped])
+        to_nodes = np.concatenate([to_nodes, first_group + train.groups[grouped]])
+    nodes = int(to_nodes.max(initial=rows - 1)) + 1
+    edges = csr_matrix((np.ones(len(to_nodes), dtype=np.int8), (from_rows, to_nodes)), shape=(nodes, nodes))
     sets = connected_components(edges, directed=False)[1][:rows]
-    first_text = np.full(nodes, nodes)  # of each set, the smallest number
-    np.minimum.at(first_text, sets[row_of_input], texts.min(axis=1, initial=nodes))
-    return np.unique(first_text[sets], return_inverse=True)[1].ravel()
+    # The folds depend on the order of the sets, and scipy promises none: they are ordered by the smallest number of a text in each.
+    first_texts = np.full(nodes, nodes)
+    np.minimum.at(first_texts, sets[row_of_input], texts.min(axis=1, initial=nodes))
+    return np.unique(first_texts[sets], return_inverse=True)[1].ravel()

@@ -10,7 +10,7 @@ from mtl.base.errors import InputError
 from mtl.base.extras import import_transformers
 from mtl.base.log import logger
 from mtl.base.memory import check_fits
-from mtl.base.wings import wings
+from mtl.base.wings import TrainedBody, hook
 from mtl.base.wording import counted
 from mtl.data.loading import training_texts
 from mtl.methods.method import BuildRequest
@@ -29,7 +29,7 @@ def open_origin(request: BuildRequest) -> Pretrained:
     config, suite = request.config, request.suite
     path = config.transformer.path
     if path is None:
-        train = next((wing.trained_body for wing in wings() if wing.trained_body), None)
+        train: TrainedBody | None = hook("trained_body")
         if train is None:
             message = "names no transformer: a folder, or a name on the Hugging Face Hub"
             raise InputError(message, key="transformer.path")

@@ -67,9 +67,8 @@ class ProjectedLSTMLayer(torch.autograd.Function):
             grad_step_cell.mul_(unclipped_cell[rows])
             grad_gate[:, :hidden].mul_(grad_output)
             grad_gate[:, hidden:].unflatten(1, (3, hidden)).mul_(grad_step_cell[:, None])
-            if carried:
-                torch.mul(grad_step_cell[:carried], forget[rows][:carried], out=grad_cell[before])
-                grad_state[before].addmm_(grad_gate[:carried], w_state)
+            torch.mul(grad_step_cell[:carried], forget[rows][:carried], out=grad_cell[before])
+            grad_state[before].addmm_(grad_gate[:carried], w_state)
         grad_data = grad_gates @ w_input if ctx.needs_input_grad[0] else None
         grad_w_state = grad_gates.T @ previous_values(states, ctx.steps)
         grad_weights = (grad_gates.T @ data, grad_w_state, grad_gates.sum(0), grad_state.T @ outputs)
@@ -80,6 +79,5 @@ def previous_values(values: Tensor, steps: Steps) -> Tensor:
     """For each row the values of its sequence's previous step, zero at the first: (rows, hidden) -> (rows, hidden)."""
     result = values.new_zeros(values.shape)
     for rows, before, carried, _ in steps:
-        if carried:
-            result[rows.start : rows.start + carried] = values[before]
+        result[rows.start : rows.start + carried] = values[before]
     return result

@@ -49,7 +49,7 @@ class Evaluator:
 
     def evaluate(self, name: str, title: str) -> None:
         """Write the record of a task, unless it has the same rows, split, metric, languages and versions. The score is None if it is not a
-        finite number. Messages begin with the title. Raises InputError for rows that mteb cannot evaluate."""
+        finite number. Messages begin with the title. Raises InputError for local rows that mteb cannot evaluate; hub rows raise mteb's own error."""
         rows, metric = find_rows(self.benchmark, name, self.data_dir), self.benchmark.metric(name)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
         record, how_long = self.folder.read_record(name, key), "as evaluated before"

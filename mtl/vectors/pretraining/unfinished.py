@@ -24,7 +24,6 @@ def unfinished_folder(out: Path) -> Path:
 
 def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path], None], **software: str) -> None:
     """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one.
-
     `train_in` trains with the files in the folder that it gets, and writes `out`. The settings are a dataclass with `threads`, which alone may
     differ from those of the interrupted training. `source` identifies the texts; `software` has the versions of what makes tokens of them.
     Raises InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none."""

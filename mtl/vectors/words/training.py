@@ -35,8 +35,8 @@ class Training(Protocol):
     """The settings with which vectors of one kind are trained: a dataclass."""
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
-        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises
-        InputError. The source, which identifies the content of the lines, is noted first (`note_source`)."""
+        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises InputError. The source, which
+        identifies the content of the lines, is noted after the training, just before the vectors are moved to `path` (`note_source`)."""
 
 
 def note_source(path: Path, source: str, threads: int | None = None) -> None:
@@ -88,7 +88,7 @@ def train_embeddings(embeddings: str, request: TrainingRequest, settings: Mappin
         raise InputError("is no file of vectors that mtl trained; remove it or name another one with out=", path=path)
     device = device_of(request.accelerator, "accelerator")
     texts: list[Text] = []
-    if request.texts is not None:
+    if request.texts:
         language = job.suite.language if job else request.language or ""
         texts.append(file_text(list(map(Path, request.texts)), language))
     if job is not None:
@@ -102,7 +102,7 @@ def train_embeddings(embeddings: str, request: TrainingRequest, settings: Mappin
 def train_recipe(
     recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: torch.device
 ) -> None:
-    """Train the vectors of a recipe on the suite's training text, unless another process trains them. Raises InputError."""
+    """Train the vectors of a recipe on the suite's training text, unless they exist. Waits for a process that trains them. Raises InputError."""
     training, exists = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).exists
     assert exists is not None
     with _locked(path):
@@ -114,7 +114,7 @@ def train_recipe(
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Within the block, no other process trains these vectors, and what a killed process left beside them is removed."""
+    """Wait for a process that trains these vectors, and remove what a killed one left beside them. Within the block, no other process trains them."""
     lock_file = path.with_name(f".{path.name}.training")  # not that of `new_folder`, which writes the result
     with lock(lock_file, f"{path}: another process is training these vectors"):
         leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.[0-9a-f]{{32}}\.partial")

@@ -20,7 +20,6 @@ from tiny_transformers import SIZE, write_bert
 
 import mtl
 from mtl.api.cli import main
-from mtl.base.wings import Wing
 from mtl.data.examples import read_rows, read_targets
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.predictor import Predictor
@@ -220,7 +219,7 @@ def test_a_tiny_transformer_without_a_path(folder: Path, tmp_path: Path, monkeyp
         asked.append((len(set(texts)), language, place, settings_name))
         return folder / "bert"
 
-    monkeypatch.setattr("mtl.methods.transformer.opening.wings", lambda: (Wing(trained_body=trained_body),))
+    monkeypatch.setattr("mtl.methods.transformer.opening.hook", {"trained_body": trained_body}.get)
     settings = ["transformer.path=null", "tasks=[mood]", "variant=frozen", "seeds=[1]", f"embeddings_dir={tmp_path}"]
     assert main([*command(folder, "kinds", *settings, f"runs_dir={tmp_path}")]) == 0
     (found,) = asked

@@ -221,10 +221,10 @@ def test_other_folders_are_named(tmp_path: Path, copy: Path) -> None:
 
 
 def test_a_text_is_its_own_token_for_the_method_static(mean: Path) -> None:
-    from mtl.base.wings import text_vectors
+    from mtl.base.wings import hook
     from mtl.methods.floors.static import TextVectors
 
-    opener = text_vectors()
+    opener = hook("text_vectors")
     assert opener is not None
     source = opener(str(mean))
     documents = [Document(text, text.split()) for text in TEXTS]

@@ -89,6 +89,9 @@ def test_text_files_beside_a_suite_are_trained_on_as_well(
     assert trained_on[2] == trained_on[0] | trained_on[1]
     with raises_input_error(file="v.bin"):
         check_source(load_suite(suite_file), data, 0.1, path)
+    train_embeddings("fasttext", TrainingRequest(texts=[], **of_suite), {})
+    assert trained_on[3] == trained_on[1]
+    check_source(load_suite(suite_file), data, 0.1, path)
 
 
 def test_training_on_an_embedded_suite_writes_its_data(tmp_path: Path) -> None:
