@@ -161,9 +161,10 @@ def _block(values: Tensor, features: int, columns: slice) -> Tensor:
 
 def _previous_states(states: Tensor, steps: Steps) -> Tensor:
     """For each column the state of its sequence's previous step, zero at the first step: (hidden, columns)."""
-    result = torch.zeros_like(states, memory_format=torch.contiguous_format)
+    result = torch.empty_like(states, memory_format=torch.contiguous_format)
     for columns, before, carried, _ in steps:
         result[:, columns.start : columns.start + carried] = states[:, before]
+        result[:, columns.start + carried : columns.stop] = 0
     return result
 
 
