@@ -77,6 +77,15 @@ class InputError(UserError):
     """Bad input: a file, a key or a value that the user gave. The command line exits with status 2."""
 
 
+@contextmanager
+def locating(**where: Any) -> Iterator[None]:
+    """Within the block, an InputError says where the fault is, as `UserError.located`; of what is None, it says what it said before."""
+    try:
+        yield
+    except InputError as error:
+        raise error.located(**{name: part for name, part in where.items() if part is not None}) from None
+
+
 class BusyError(InputError):
     """Another process is at work on what the command would do."""
 

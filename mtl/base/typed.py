@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 import msgspec
 from msgspec import Meta
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.names import advice, text_problem
 from mtl.base.untrusted import TYPES
 
@@ -43,12 +43,8 @@ class UnknownKey(InputError):
 def typed(kind: type[Content], content: Any, section: str = "", path: Path | str | None = None) -> Content:
     """An instance of a dataclass with these values by the names of fields, dictionaries (or instances) for sections. Raises InputError, which names
     the `section` that stands before the keys, as in "embeddings.", and the file's `path`, for an unknown, a wrong or a missing value."""
-    try:
+    with locating(path=path):
         return cast(Content, _section(kind, content, section.removesuffix(".")))
-    except InputError as error:
-        if path is None:
-            raise
-        raise error.located(path=path) from None
 
 
 def check_known(keys: Iterable[Any], known: Collection[str], section: str = "") -> None:

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.files import replacing
 from mtl.base.log import logger
 from mtl.benchmark_making.data_files import SUFFIXES, write_records
@@ -122,10 +122,8 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
 def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path) -> Iterator[Sequence[Value]]:
     """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels."""
     names = [hub.columns.get(column, column) for column in columns]
-    try:
+    with locating(path=path):
         records = read_records(copy, names)
-    except InputError as error:
-        raise error.located(path=path) from None
     target = columns.index(task.target) if task.target in columns else None
     labels: list[str] = []
     if target is not None and task.labels is not None and copy.suffix == ".parquet":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.names import advice, one_spelling
 from mtl.base.settings.layers import find_suite, find_yaml, flatten, shipped
 from mtl.base.settings.schema import CHOICES, LOCATIONS, PAPER, EmbedderOptions
@@ -111,10 +111,8 @@ def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
     path, content = _read_named(kind, name)
     _check_is_no_shipped_name(origin, path, content[kind])
     sections = content.pop("embeddings", {})
-    try:
+    with locating(path=origin):
         _check_sections(sections)
-    except InputError as error:
-        raise error.located(path=origin) from None
     settings = {**content, "embeddings": sections.get(embeddings, {})}
     _check_may_be_set(origin, settings, name_key=kind)
     return settings

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.untrusted_yaml import read_yaml_texts
 from mtl.data.columns import text
 from mtl.tasks.suite import Suite
@@ -23,10 +23,8 @@ Labels = dict[str, dict[str, str]]  # the cell of the label that an answer means
 
 def read_labels(path: Path, suite: Suite) -> Labels:
     """The content of a YAML file with a section for each task, in which yes and 1 are texts. Raises InputError as `check_labels` does."""
-    try:
+    with locating(path=path):
         return check_labels(read_yaml_texts(path, MOST_SPELLINGS), suite, "")
-    except InputError as error:
-        raise error.located(path=path) from None
 
 
 def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels.") -> Labels:

@@ -44,9 +44,8 @@ class DataRows:
     def put(
         self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
     ) -> tuple[np.ndarray, int]:
-        """The targets of the rows' predictions, (rows,), and how many of these are answers that fit no label. The rows' ids are in the first of the
-        columns `ids` that the data has, or else in its column `id`. `labels` say what answers mean; None: predictions are targets. Raises InputError
-        for predictions of other rows."""
+        """The targets of the rows' predictions, (rows,), and how many are answers that fit no label. The ids are in the first column of `ids` that
+        the data has, else in `id`. `labels` say what answers mean; None: predictions are targets. Raises InputError for predictions of other rows."""
         order = self.order(lines, ids)
         if labels is not None:
             answers = [lines.answer(position) for position in order]

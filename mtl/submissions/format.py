@@ -14,7 +14,7 @@ from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.files import split_lines
 from mtl.runs.folder import FILE, RunFolder
-from mtl.submissions.files import foreign_problems, glue_name, read_files
+from mtl.submissions.files import MOST_PREDICTIONS, foreign_problems, glue_name, read_files
 from mtl.submissions.forms import HEADER, read_tsv
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
@@ -88,7 +88,8 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Tas
         if name not in contents:
             continue
         try:
-            lines = read_tsv(task, contents[name], f"{path}/{name}", indexed)
+            file = f"{path}/{name}"
+            lines = read_tsv(task, split_lines(contents[name], file, most=MOST_PREDICTIONS), file, indexed)
         except InputError as error:
             problems.append(str(error))
             continue

@@ -9,7 +9,6 @@ from mtl.data.columns import optional_value
 from mtl.data.files import split_lines
 from mtl.data.forms import quoted_rows
 from mtl.data.json_rows import parse_row
-from mtl.submissions.files import MOST_PREDICTIONS
 from mtl.submissions.lines import ID, IDS, NUMBERS, PredictionLines, RowMarks, columns_beside, row_columns, row_marks
 from mtl.submissions.row_files import PREDICTION, show
 from mtl.tasks.task import Task
@@ -19,26 +18,26 @@ HEADER = "index\tprediction"  # of a file whose lines have the number of their r
 PREDICTIONS = (PREDICTION, "predictions", "predicted", "pred", "y_pred", "target", "label", "answer")
 
 
-def read_tsv(
-    task: Task, content: bytes, name: str, indexed: bool | None = None, most: int = MOST_PREDICTIONS
-) -> PredictionLines:
-    """The predictions in the file `name` of at most `most` lines: a header and one prediction on each line. `indexed`: whether the number of its row
+def read_tsv(task: Task, lines: Sequence[str], name: str, indexed: bool | None = None) -> PredictionLines:
+    """The predictions on the lines of the file `name`: a header, and one prediction on each further line. `indexed`: whether the number of its row
     stands before it; None: the header says it. Raises InputError, which names the line, for another header or number."""
-    lines = split_lines(content, name, most=most)
     if not lines:
         raise InputError("the file is empty; it needs a header and one prediction for each row", path=name, line=1)
-    header, *cells = lines
+    header = lines[0]
     indexed = header == HEADER if indexed is None else indexed
     wanted = [HEADER] if indexed else dict.fromkeys([task.target, "target"])
     if header not in wanted:
         raise InputError(f"the header is {header!r}; it must be {' or '.join(map(repr, wanted))}", path=name, line=1)
-    if indexed:
-        for row, line in enumerate(cells):
-            index, tab, cells[row] = line.partition("\t")
+    predictions = list[str]()
+    for row, line in enumerate(lines[1:]):
+        prediction = line
+        if indexed:
+            index, tab, prediction = line.partition("\t")
             if index != str(row) or not tab:
                 problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
                 raise InputError(problem, path=name, line=row + 2)
-    return PredictionLines(name, cells, lines=range(2, len(lines) + 1), typed=False, escaped=True)
+        predictions.append(prediction)
+    return PredictionLines(name, predictions, lines=range(2, len(lines) + 1), typed=False, escaped=True)
 
 
 def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
@@ -47,34 +46,37 @@ def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: 
     as mtl writes it is read by `read_tsv`. Raises InputError for a header that does not say which column has what, and for rows of other lengths."""
     lines = split_lines(content, name, most=most)
     if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
-        return read_tsv(task, content, name, most=most)
+        return read_tsv(task, lines, name)
     if name.endswith(".csv"):
         quoted = quoted_rows(name, (f"{line}\n" for line in lines))
         numbered = [(number, cells) for number, cells in quoted if lines[number - 1]]  # blank lines are left out
     else:
         numbered = [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
-    header = numbered[0][1] if numbered else []
-    column = _prediction_column(task, name, header, ids)
-    if uneven := [number for number, cells in numbered if len(cells) != len(header)]:
+    header_number, header = numbered[0] if numbered else (1, list[str]())
+    column = _prediction_column(task, name, header_number, header, ids)
+    rows = numbered[1:]
+    if uneven := [number for number, cells in rows if len(cells) != len(header)]:
         raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
-    titles = [(number, title.strip()) for number, title in enumerate(header) if number != column]
-    marks = row_marks(task, [{title: cells[number] for number, title in titles} for _, cells in numbered[1:]], ids)
-    predictions, numbers = [cells[column] for _, cells in numbered[1:]], [number for number, _ in numbered[1:]]
+    titles = {place: title.strip() for place, title in enumerate(header) if place != column}
+    beside = [{title: cells[place] for place, title in titles.items()} for _, cells in rows]
+    predictions = [cells[column] for _, cells in rows]
+    numbers = [number for number, _ in rows]
+    marks = row_marks(task, beside, ids)
     return PredictionLines(name, predictions, marks, numbers, typed=False, escaped=name.endswith(".tsv"))
 
 
-def _prediction_column(task: Task, name: str, header: Sequence[str], ids: Sequence[str]) -> int:
-    """The number of the column of predictions, from 0. The arguments, and the error for a header that does not say it: as `read_cells`."""
+def _prediction_column(task: Task, name: str, line: int, header: Sequence[str], ids: Sequence[str]) -> int:
+    """The number of the column of predictions, from 0. `line` is the header's; the rest, and the error if it does not say it: as `read_cells`."""
     columns = [title.strip().lower() for title in header]
     if columns.count(PREDICTION) == 1:
         return columns.index(PREDICTION)
     id_columns = [number for number, title in enumerate(columns) if title in (*map(str.lower, ids), *IDS, *NUMBERS)]
     if len(columns) == 2 and len(id_columns) == 1:
-        return 1 - id_columns[0]
+        return 1 - id_columns[0]  # the other one
     if len(columns) == 1 and columns[0] in (*PREDICTIONS, task.target.lower()):
         return 0
     rule = f"it must be {ID} and {PREDICTION}, or {task.target!r} alone with a prediction for each row in their order"
-    raise InputError(f"the header is {', '.join(header)!r}; {rule}", path=name, line=1)
+    raise InputError(f"the header is {', '.join(header)!r}; {rule}", path=name, line=line)
 
 
 def read_json_lines(
@@ -82,35 +84,35 @@ def read_json_lines(
 ) -> PredictionLines:
     """The predictions in the file `name` with an object on each line. Raises InputError, which names the line. The arguments are those of
     `read_cells`, and `are_rows`: whether the objects are the data's rows, which their columns tell apart, and not the key `id`."""
-    predictions, rows = [], []
-    for number, written in enumerate(split_lines(content, name, most=most), start=1):
-        row = parse_row(name, number, written)
+    predictions, beside = [], []
+    for line, written in enumerate(split_lines(content, name, most=most), start=1):
+        row = parse_row(name, line, written)
         if PREDICTION not in row:
-            raise InputError(f'no key {PREDICTION!r}; a line is {{"id": …, "prediction": …}}', path=name, line=number)
-        predictions.append(_flat(name, number, PREDICTION, row.pop(PREDICTION)))
-        rows.append(row)
-        if not are_rows and (ID in row) != (ID in rows[0]):
+            raise InputError(f'no key {PREDICTION!r}; a line is {{"id": …, "prediction": …}}', path=name, line=line)
+        predictions.append(_flat_value(name, line, PREDICTION, row.pop(PREDICTION)))
+        beside.append(row)
+        if not are_rows and (ID in row) != (ID in beside[0]):
             difference = "an id, and line 1 has none" if ID in row else "no id, and line 1 has one"
-            raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=number)
-    if not rows:
+            raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=line)
+    if not beside:
         raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
     if are_rows:
-        complete = [id for id in ids if all(optional_value(row, id) is not None for row in rows)]
-        marks = RowMarks(columns_beside(rows, [*row_columns(task), *complete[:1]]))
+        complete = [id for id in ids if all(optional_value(row, id) is not None for row in beside)]
+        marks = RowMarks(columns_beside(beside, [*row_columns(task), *complete[:1]]))
     else:
-        marks = row_marks(task, rows, ids)
-    return PredictionLines(name, predictions, marks, range(1, len(rows) + 1), are_rows=are_rows)
+        marks = row_marks(task, beside, ids)
+    return PredictionLines(name, predictions, marks, range(1, len(predictions) + 1), are_rows=are_rows)
 
 
 def read_json_by_id(content: bytes, name: str) -> PredictionLines:
     """The predictions in the file `name` with an object by ids, as the script of SQuAD takes them; errors number them from 1. Raises InputError."""
     by_id = parse_json(content, name, dict[str, Any], "it is an object with a prediction for each id")
-    values = [_flat(name, number, id, value) for number, (id, value) in enumerate(by_id.items(), start=1)]
+    values = [_flat_value(name, number, id, value) for number, (id, value) in enumerate(by_id.items(), start=1)]
     return PredictionLines(name, values, RowMarks(ids=list(by_id)), range(1, len(values) + 1))
 
 
-def _flat(name: str, line: int, key: str, value: Any) -> Any:
-    """A value on a line. Raises InputError for lists or objects in a list, which take many times the memory of their texts."""
+def _flat_value(name: str, line: int, key: str, value: Any) -> Any:
+    """The value of a key on a line. Raises InputError for lists or objects in a list, which take many times the memory of their texts."""
     if isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
         raise InputError(f"{key} {show(value)} must be a value, or a list of texts or numbers", path=name, line=line)
     return value

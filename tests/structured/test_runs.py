@@ -220,7 +220,7 @@ def test_a_leaderboard_takes_a_tag_for_each_token_alone(folder: Path) -> None:
     labelled = read_labelled_rows(suite, folder / "data", "test")["slots"].data
     for rows in (labelled, read_public_rows(suite, folder / "data", "test")["slots"]):
         for line, number in ((tags[2], None), (tags[2] + " O", 4)):
-            submitted = "\n".join(["slots", *tags[:2], line, *tags[3:], ""]).encode()
+            submitted = ["slots", *tags[:2], line, *tags[3:]]
             with nullcontext() if number is None else raises_input_error(file="x.tsv", line=number):
                 rows.put(read_tsv(rows.task, submitted, "x.tsv"), (), None)
 

@@ -91,6 +91,7 @@ def test_gold_without_texts_is_not_compared(rows: DataRows) -> None:
 
 def test_an_empty_cell_of_an_only_column_is_quoted_and_a_blank_line_is_no_row() -> None:
     assert read_cells(TASK, b'label\nx\n""\n\ny\n', "mine.csv", [], 100).values == ["x", "", "y"]
+    refused(read_cells, TASK, b"\n\na,b\nx,y\n", "mine.csv", [], 100, file="mine.csv", line=3)
 
 
 def test_nested_texts_and_lists_of_json_lines(tmp_path: Path) -> None:

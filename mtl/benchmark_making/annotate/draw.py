@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import Meta
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.files import sha256, write_json, write_text
 from mtl.base.folders import new_folder
 from mtl.base.typed import typed
@@ -87,10 +87,8 @@ def _form_content(task: Task, suite: Suite, key: TaskKey, rows: list[dict[str, A
 
 def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:
     """The tasks that the settings name; data that a suite generates is written. Raises InputError for one that no form asks for, or without files."""
-    try:
+    with locating(key="task"):
         tasks = job.suite.choose(settings.task)
-    except InputError as error:
-        raise error.located(key="task") from None
     if bad := [task for task in tasks if first_kind(task.kind) not in KINDS or not task.is_scored]:
         problem = f"answers are asked for scored tasks of kind {', '.join(KINDS)} alone; leave this task out"
         raise InputError(problem, key=bad[0].id)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.files import sha256
 from mtl.base.names import advice
 from mtl.base.typed import typed
@@ -144,7 +144,7 @@ class TaskRecipe:
 def load_recipe(path: Path) -> TaskRecipe:
     """Read and check a recipe, which is not trusted. Raises InputError with the file and the key for an unknown key, step or table, a bad option, a
     table that nothing reads, and an error in what is for the suite file."""
-    try:
+    with locating(path=path):
         keys = typed(RecipeKeys, read_yaml(path))
         if not keys.sources or not keys.tasks:
             raise InputError("must name at least one", key="sources" if not keys.sources else "tasks")
@@ -157,8 +157,6 @@ def load_recipe(path: Path) -> TaskRecipe:
             tables, last = list(dict.fromkeys([*tables, use.into])), use.into
         written = {id: _take_files(id, task, tables, last) for id, task in keys.tasks.items()}
         _check_all_read(keys.sources, uses, written)
-    except InputError as error:
-        raise error.located(path=path) from None
     recipe = TaskRecipe(path, keys, uses, written)
     recipe.suite(dict.fromkeys(keys.tasks, dict.fromkeys(SPLITS, 0)))  # raises InputError for what no suite file takes
     return recipe

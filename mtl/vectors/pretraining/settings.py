@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.typed import PART, SHARE, check_known, typed
 from mtl.base.untrusted_yaml import read_yaml
@@ -66,8 +66,6 @@ def read_settings(config: str, changes: Mapping[str, Any]) -> PretrainingSetting
     """The settings of a file in configs/pretrain, or a path, with changes. Raises InputError for a bad key or value."""
     path = find_yaml("config", config, shipped("configs") / "pretrain")
     content = {str(key): value for key, value in read_yaml(path).items()}
-    try:
+    with locating(path=path):
         check_known(content, set(PretrainingSettings.__dataclass_fields__))
-    except InputError as error:
-        raise error.located(path=path) from None
     return typed(PretrainingSettings, {**content, **changes})
