@@ -29,14 +29,16 @@ class Submission:
     Args:
         format: zip or glue (a zip with a file for each task; glue's have the index of each example), or rows (the official examples and an entry)
         measures: by name in the entry, metrics, or "rows" for the number of examples; the first stands there if the task has it, those after it
-            only if they are the task's own `metric`"""
+            only if they are the task's own `metric`
+        fill: by dotted key of the entry, the fact of a run that stands there (`mtl.submissions.entry.FACTS`)
+        ids: keys that identify examples; a task has the first of them that all its examples have"""
 
     format: str = "zip"
     template: str | None = None  # the leaderboard's empty entry, a JSON file in the data folder
     template_source: Source | None = None  # where `mtl data` gets it
-    fill: dict[str, str] = field(default_factory=dict)  # by dotted key, one of `mtl.submissions.entry.FACTS`
+    fill: dict[str, str] = field(default_factory=dict)
     measures: dict[str, list[str]] = field(default_factory=dict)
-    ids: list[str] = field(default_factory=list)  # keys of ids; a task has the first that all its examples have
+    ids: list[str] = field(default_factory=list)
 
 
 @dataclass
