@@ -37,7 +37,7 @@ def add_commands(commands: Commands) -> None:
 
     annotate = add("annotate", _annotate, "write forms in which people annotate a sample of examples")
     annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
-    add_settings(annotate, "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), data_dir=DIR, held_out=SHARE")
+    add_settings(annotate, "task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), data_dir=DIR, held_out=N")
 
     make = add("make", _make, "make the tasks of a benchmark from raw data, as a recipe says")
     make.add_argument("recipe", metavar="RECIPE", help="the path of a recipe, or the name of a shipped one")
