@@ -79,7 +79,7 @@ class InputError(UserError):
 
 @contextmanager
 def locating(**where: Any) -> Iterator[None]:
-    """Within the block, an InputError says where the fault is, as `UserError.located`; of what is None, it says what it said before."""
+    """Within the block, an InputError says where the fault is, as `UserError.located`. Parts that are None stay as the error has them."""
     try:
         yield
     except InputError as error:
