@@ -32,7 +32,6 @@ $(VENV)/installed-%: setup.cfg pyproject.toml constraints.txt
 	@echo "installing into $(VENV) (once; takes a few minutes)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.$(if $(filter core,$*),,[$*])'
-	@$(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true # on all CPUs, as pip does not; some packages have files of old Pythons
 	@touch $@
 
 baseline: $(call installed_with,$(EXTRAS))

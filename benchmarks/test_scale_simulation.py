@@ -65,6 +65,7 @@ def test_slow_clients_leave_the_others_share_units_wait_and_a_slow_driver_is_the
     assert found.seconds == pytest.approx(1 + 50 * 2 + 10 * 3) and found.driver_seconds == pytest.approx(130)
 
 
+@pytest.mark.slow
 def test_lost_nodes_cost_what_renewal_theory_says_and_repeat_by_seed() -> None:
     """A segment of s seconds that begins again after every loss takes (exp(rate s) - 1) / rate on average."""
     rate, each = 1 / 300, 200.0

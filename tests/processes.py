@@ -3,11 +3,14 @@
 They are forked from a server process that has imported whatever a run needs: a new Python would import it for seconds.
 """
 
+import json
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -39,10 +42,10 @@ def _run(arguments: list[str], errors: Path) -> None:
     sys.exit(main(arguments))
 
 
-def interrupted(process: BaseProcess, number: signal.Signals, errors: Path) -> str:
+def interrupted(process: BaseProcess, errors: Path) -> str:
     """Interrupt the process. Return what it has written to its standard error, whose last line must say so."""
     assert process.pid is not None
-    os.kill(process.pid, number)
+    os.kill(process.pid, signal.SIGINT)
     process.join()
     assert process.exitcode == 130
     written = errors.read_text(encoding="utf-8")
@@ -54,3 +57,47 @@ def wait_for(file: Path, process: BaseProcess) -> None:
     """Wait until the process has written a file, or has ended."""
     while not file.exists() and process.is_alive():
         time.sleep(0.005)
+
+
+CLIENT = """#!{python} -SE
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect({address!r})
+    request = json.dumps([os.getcwd(), dict(os.environ), sys.argv[1:]])
+    socket.send_fds(server, [request.encode()], [0, 1, 2])
+    sys.exit(int(server.recv(8) or 1))
+"""
+
+
+def serve(address: str) -> None:
+    """Run `mtl` for each client that connects to the address, in a process with the client's folder, environment, words and streams."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for these processes
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        server.listen()
+        while True:
+            client, _ = server.accept()
+            if os.fork() == 0:
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                _answer(client)
+            client.close()
+
+
+def _answer(client: socket.socket) -> None:
+    request, streams, _, _ = socket.recv_fds(client, 1_000_000, 3)
+    folder, environment, words = json.loads(request)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        client.send(str(main(words)).encode())
+    except SystemExit as ended:  # of --help and of wrong usage
+        sys.stdout.flush()
+        client.send(str(ended.code or 0).encode())
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(0)

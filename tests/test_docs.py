@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from processes import CLIENT, CONTEXT, serve, wait_for
 
 from mtl.api.cli import _parse
 from mtl.base.errors import InputError
@@ -227,13 +229,27 @@ RUN = [block for block in BLOCKS if block.reason is None]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def program() -> Iterator[Path]:
+    """The program `mtl`, which a process runs that has imported what it needs."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # the address of a socket is short
+        program, address = Path(folder, "mtl"), f"{folder}/address"
+        program.write_text(CLIENT.format(python=sys.executable, address=address), encoding="utf-8")
+        program.chmod(0o755)
+        server = CONTEXT.Process(target=serve, args=(address,))
+        server.start()
+        wait_for(Path(address), server)
+        yield program
+        server.kill()
+
+
+@pytest.fixture(scope="module")
+def made(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """A folder in which a command of `mtl baseline` alone has run, which several documents have."""
 
     @cache
     def run(command: str) -> Path:
         folder = tmp_path_factory.mktemp("made")
-        subprocess.run([sys.executable, "-m", "mtl", *shlex.split(command)[1:]], cwd=folder, check=True)
+        subprocess.run([program, *shlex.split(command)[1:]], cwd=folder, check=True)
         return folder
 
     return run
@@ -241,12 +257,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", RUN, ids=lambda block: block.name)
-def test_the_commands_of_a_document_run(block: Block, made: Callable[[str], Path], tmp_path: Path) -> None:
+def test_the_commands_of_a_document_run(
+    block: Block, program: Path, made: Callable[[str], Path], tmp_path: Path
+) -> None:
     """Each block by itself, in a folder that has nothing but the runs of its own first command. `mtl report` needs a run."""
-    program = tmp_path / "bin/mtl"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m mtl "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
     first = block.text.splitlines()[0].replace("seeds=1", "seeds=[1]")
     if "mtl report" in block.text and "baseline" not in block.text:
         first = "mtl baseline suite=klej-sample method=constant seeds=[1]"

@@ -86,6 +86,7 @@ def test_scoring_names_the_suite(
         assert line in [record.message for record in caplog.records]
 
 
+@pytest.mark.slow
 def test_predict(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, texts = str(small_run), str(small_run.parent / "data/test.tsv")
     assert main(["predict", run, texts, "--task", "kansla"]) == 0
@@ -236,6 +237,7 @@ def test_the_help_of_baseline_has_every_key_in_groups_with_its_default(capsys: p
         assert all("=" in word for word in example.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

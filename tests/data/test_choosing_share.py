@@ -47,6 +47,7 @@ def test_the_two_parts_are_the_dev_rows_and_groups_stay_together(settings: list[
     refused(lambda: load_dataset(run.suite, run.run_tasks[:1], run.data_dir, 0.1, choosing_share=0.5), key="choosing_share")  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["svm", "lstm"])
 def test_the_scored_rows_choose_nothing(
     method: str, settings: list[str], floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -87,6 +88,7 @@ def test_the_scored_rows_choose_nothing(
     assert read_json(tmp_path / "second/seed-1/scores.json")["choosing_scores"] == own["choosing_scores"]
 
 
+@pytest.mark.slow
 def test_an_ensemble_has_the_same_rows_as_its_runs(tmp_path: Path) -> None:
     write_kinds_suite(tmp_path)
     settings = ("seeds=[1,2]", "tasks=[mood]", "finetune.threshold=dev", "pretrain.max_steps=10")

@@ -161,6 +161,7 @@ def choices(run: Path) -> dict[str, Any]:
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

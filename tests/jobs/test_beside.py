@@ -12,6 +12,7 @@ import mtl
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.beside import train_logistic
 
+pytestmark = pytest.mark.slow
 TITLE = "TF-IDF + logistic regression"
 QUICK = [*SMALL, "pretrain.max_steps=4", "finetune.max_epochs=1"]
 

@@ -23,6 +23,8 @@ from mtl.runs.finished import find_runs
 from mtl.runs.folder import finetune_folder
 from mtl.stats.samples import SampleCache, samples_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

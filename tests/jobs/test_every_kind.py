@@ -37,6 +37,7 @@ def run(folder: Path, method: str) -> RunFolder:
     return RunFolder(folder / "runs" / "kinds" / method)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_each_task_is_scored_on_its_split(folder: Path, method: str) -> None:
     made = run(folder, method)

@@ -43,6 +43,7 @@ def predicted(run: Path, split: str, task: str, seed: int = 1) -> list[str]:
     return read_column(run / f"seed-{seed}/predictions/{split}_pred_{task}.tsv")
 
 
+@pytest.mark.slow
 def test_lists_arrays_and_tables_make_the_run_that_files_make(home: Path) -> None:
     write_jsonl(Path("files/dev_pred_grad.jsonl"), [{"prediction": number} for number in GRAD])
     assert main(["import", "files", "files", "suite=rader.yaml", "data_dir=data"]) == 0

@@ -46,6 +46,7 @@ def summary(home: Path, name: str, suite: str = "klej-sample") -> dict[str, Any]
     return read_json(home / f"runs/{suite}/{name}/summary.json")
 
 
+@pytest.mark.slow
 def test_an_imported_run_has_the_scores_of_the_run_that_made_the_predictions(floor: Path, home: Path) -> None:
     system = "title: A model\nfamily: llm\nparameters: 7000000000\nlink: https://example.org/model\n"
     (home / "system.yaml").write_text(system, encoding="utf-8")
@@ -121,6 +122,7 @@ def submission(rows: Path, home: Path) -> Path:
     return home / "theirs"
 
 
+@pytest.mark.slow
 def test_folders_of_rows(rows: Path, home: Path) -> None:
     submission(rows, home)
     assert main(["import", "theirs", "theirs", "suite=superlim-sample"]) == 0

@@ -79,6 +79,7 @@ def test_the_choice_is_said_once_and_stands_in_the_configuration(caplog: pytest.
     ]
 
 
+@pytest.mark.slow
 def test_a_begun_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.chdir(tmp_path)
     caplog.set_level("INFO")
@@ -138,6 +139,7 @@ def test_their_seeds_are_alike(method: str, floor_settings: list[str]) -> None:
     assert files[0] == files[1] and files[0]
 
 
+@pytest.mark.slow
 def test_further_seeds_of_a_finished_run_are_trained(settings: list[str], tmp_path: Path) -> None:
     first = run_baseline(job([*settings, "seeds=[1]"]))
     done = (tmp_path / "run/seed-1/scores.json").read_bytes()
@@ -157,6 +159,7 @@ def test_further_seeds_of_a_finished_run_are_trained(settings: list[str], tmp_pa
     assert read_json(tmp_path / "run/summary.json")["seeds"] == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_finished_run_stays_so_until_its_further_seeds_are_done(
     settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +182,7 @@ def test_a_finished_run_stays_so_until_its_further_seeds_are_done(
     assert differences(files[2], job([*settings, "seeds=[1,2]"]).config) == []
 
 
+@pytest.mark.slow
 def test_further_seeds_are_checked_as_a_new_run(settings: list[str]) -> None:
     run_baseline(job([*settings, "seeds=[1]"]))
     further = [*settings, "seeds=[1,2]"]

@@ -30,6 +30,7 @@ def moved(settings: list[str], name: str) -> list[str]:
     return [setting.replace("first/v.vec", f"{name}/v.vec") for setting in settings]
 
 
+@pytest.mark.slow
 def test_other_vectors_are_refused_and_the_same_elsewhere_are_the_same_run(finished: list[str]) -> None:
     refused(lambda: run_baseline(job(moved(finished, "other"))), file="run")
     assert run_baseline(job(moved(finished, "same"))) == run_baseline(job(finished))

@@ -29,6 +29,7 @@ def predicted(folder: Path, task: str, split: str) -> list[str]:
     return read_column(RunFolder(folder / "run").predictions(1, split, task))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [
@@ -58,6 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_token_outputs_are_rounded_as_in_the_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = rounded_inputs(monkeypatch)
     run = mtl.load(folder / "run")

@@ -134,6 +134,7 @@ def check_stage_2(folder: RunFolder, suite: Suite, summary: dict[str, Any]) -> N
     assert last < first
 
 
+@pytest.mark.slow
 def test_another_configuration_or_other_data_is_refused(settings: list[str], small_run: Path, tmp_path: Path) -> None:
     shutil.copytree(small_run, tmp_path / "run")
     copy = [*settings, f"suite={small_run.parent / 'liten.yaml'}", "seeds=[1,2]"]

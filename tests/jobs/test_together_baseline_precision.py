@@ -17,6 +17,7 @@ from mtl.methods.predictor import Predictor
 from mtl.model.lstm import BiLSTM
 from mtl.training import stage as fitting
 
+pytestmark = pytest.mark.slow
 MORE = ("seeds=[1]", "trainer.accelerator=cpu", "trainer.precision=bf16-mixed")
 FORCED = (*MORE, "trainer.force_precision=true")
 
@@ -88,7 +89,6 @@ def test_a_whole_run_and_its_predictor_compute_in_bfloat16(settings: list[str], 
     assert used == {torch.bfloat16}
 
 
-@pytest.mark.slow
 def test_a_run_continues_only_in_its_own_precision(
     settings: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -119,6 +119,7 @@ def test_every_kind_and_a_task_without_rows(tmp_path: Path, vectors: dict[str, l
     assert (tmp_path / "new.tsv").read_bytes() == (tmp_path / "run/seed-1/predictions/dev_pred_answer.tsv").read_bytes()
 
 
+@pytest.mark.slow
 def test_predictions_and_vectors_do_not_depend_on_their_neighbours(small_run: Path) -> None:
     rows = [[line] for line in read_column(small_run.parent / "data/test.tsv")]
     for seed in (1, 2):
@@ -148,6 +149,7 @@ def test_predictions_and_vectors_do_not_depend_on_their_neighbours(small_run: Pa
     assert predictor.encode([]).shape == (0, 16)
 
 
+@pytest.mark.slow
 def test_blocks_and_poolings(small_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.data.blocks.BLOCK", 2)
     predictor = mtl.load(small_run)

@@ -34,6 +34,7 @@ def scripts(page: str) -> list[tuple[str, str]]:
     return re.findall(r"<script([^>]*)>(.*?)</script>", page, flags=re.DOTALL)
 
 
+@pytest.mark.slow
 def test_data_cannot_end_its_script_element_and_only_own_scripts_run() -> None:
     report = report_sample.report()
     report["suites"][0]["rows"][0]["label"] = HOSTILE

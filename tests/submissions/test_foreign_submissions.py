@@ -67,6 +67,7 @@ def damaged_rows(file: Path) -> Iterator[str]:
     yield from damaged(file, 40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["grad/dev.jsonl", "val/test.jsonl", "par/dev.jsonl", "Majority or mean.json"])
 def test_a_damaged_file_is_one_line(name: str, copy: Path, uses: Uses) -> None:
     for what in damaged(copy / name, 120) if name.endswith(".json") else damaged_rows(copy / name):

@@ -78,6 +78,7 @@ def one_word_tells(data: Path) -> None:
         write_tsv(data / f"scores/{split}.tsv", ("text", "score")[:known], *scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["svm", "tree", "forest", "logistic", "naive_bayes", "static", "fasttext"])
 def test_a_word_that_tells_the_target_is_learned(
     floor_settings: list[str], tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
@@ -232,6 +233,7 @@ def reading(method: str, folder: Path) -> list[str]:
     return [*vectors, f"method={method}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["logistic", "naive_bayes", "static", "fasttext"])
 def test_all_kinds_of_targets(tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels, numbers, choices and words, as far as the method predicts them."""

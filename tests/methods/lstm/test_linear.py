@@ -195,6 +195,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path / "run"
 
 
+@pytest.mark.slow
 def test_new_rows_are_predicted_as_in_the_run(run: Path) -> None:
     """The model files give each dev row what training gave it."""
     predictor = Predictor.load(run)
