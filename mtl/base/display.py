@@ -59,7 +59,7 @@ def shown_run(run: RunBegun) -> Iterator[None]:
 
 
 def log_to_standard_error(prefix: str = "") -> None:
-    """Let log lines appear on standard error, with a prefix where several processes write, and progress as it allows."""
+    """Let log lines appear on standard error, with a prefix where several processes write, and progress as a terminal or lines."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine(f"{prefix.replace('%', '%%')}%(message)s"))
     logging.basicConfig(handlers=[handler])
@@ -75,17 +75,20 @@ class _OneLine(logging.Formatter):
 
 
 class Forecast:
-    """Says once how long the training of all seeds takes, as soon as its speed is known, if that is long."""
+    """Says once for runs how long the training of all seeds takes, as soon as its speed is known, if that is long."""
 
     def __init__(self) -> None:
         self._runs: list[RunBegun] = []
         self._is_known = False
 
-    def take(self, event: Event) -> None:
-        """Take note of an event, and log the forecast if it follows from this one."""
+    def note(self, event: Event) -> None:
+        """Note an event, and log the forecast if it follows from this one."""
         match event:
             case RunBegun():
                 self._runs.append(event)
+            case RunEnded(run=name):
+                self._runs = [run for run in self._runs if run.run != name]
+                self._is_known = self._is_known and bool(self._runs)
             case Advanced(unit="steps", at_most=True, total=int(total)) if self._runs and not self._is_known:
                 done = event.done - event.first
                 if done and event.seconds >= FORECAST_AFTER:
@@ -112,7 +115,7 @@ class Display:
 
     def show(self, event: Event) -> None:
         """Show what an event says."""
-        self._forecast.take(event)
+        self._forecast.note(event)
         if isinstance(event, Remark) and event.text not in self._remarks:
             self._remarks.add(event.text)
             logger.log(event.level, "%s", event.text)
@@ -136,11 +139,11 @@ class Lines(Display):
                 logger.info("%s", " · ".join(filter(None, [title, amount, event.note, event.time()])))
             case Ended(last=last, failed=failed):
                 had_lines = self._next.pop((last.title, last.key), None) is not None
-                if not had_lines or failed or last.at_most:  # a training logs its result itself
-                    return
-                duration = format_duration(last.seconds)
-                done = structs.replace(last, total=None).amount()
-                logger.info("%s · finished: %s in %s%s", last.title, done, duration, last.note and f" · {last.note}")
+                if had_lines and not failed and not last.at_most:  # a training logs its result itself
+                    done, duration = structs.replace(last, total=None).amount(), format_duration(last.seconds)
+                    logger.info(
+                        "%s · finished: %s in %s%s", last.title, done, duration, last.note and f" · {last.note}"
+                    )
             case Detail(text=text):
                 logger.info("%s", text)
 

@@ -58,6 +58,10 @@ def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temp
     if not data_files:
         raise InputError(f"it has no {', '.join(SUFFIXES)} file")
     paths = {split: path for split in task.files if (path := task.path(split, data_dir)) is not None}
+    layouts = {split: task.layout(split, data_dir) for split in paths}
+    if shared := [split for split, layout in layouts.items() if layout.part is not None or layout.beside is not None]:
+        problem = "must be a file with the split's rows alone, unless the dataset is a mirror (hub.mirror=true)"
+        raise InputError(problem, key=f"tasks.{task.id}.files.{shared[0]}")
     names = {split: files_of_split(data_files, split, hub) for split in paths}
     chosen = {name: data_files[name] for name in chain.from_iterable(names.values())}
     copies = download(hub.dataset, hub.revision, chosen, UNPACKED_LIMIT)

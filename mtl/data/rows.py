@@ -62,7 +62,7 @@ def _add_lines(path: Path, second: Path, layout: Layout, rows: NumberedRows) -> 
         if numbered_row is None or cell is None:
             longer, shorter = (second, path) if numbered_row is None else (path, second)
             problem = f"has more rows than {shorter.name}, which ends after {number - 1:,}"
-            raise InputError(problem, path=longer, line=number)
+            raise InputError(problem, path=longer, line=numbered_row[0] if numbered_row else number)
         line, row = numbered_row
         if name in row:
             raise InputError(f"column {name!r} stands in {second.name}, too", path=path)

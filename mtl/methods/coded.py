@@ -1,4 +1,4 @@
-"""The dataset's targets as the codes that heads are trained on, the losses of heads, and the training of networks on them."""
+"""What networks are trained on, targets as codes with the losses of heads, and their training."""
 
 import math
 import zlib
@@ -45,13 +45,13 @@ class Coded:
         return {task.id: self._coded(task) for task in self.dataset.tasks}
 
     def _coded(self, task: Task) -> dict[str, Split]:
-        head, answers, base = target_kind(task).head, self.answers(task), self.base.get(task.id, {})
+        head, answers = target_kind(task).head, self.answers(task)
         coded = {}
         for name, split in self.dataset.splits[task.id].items():
             if self.overlap and task.is_pair:
                 split = with_overlap(split, self.dataset.texts)
             codes = head.encode(split.targets, answers, last_texts(task, split, self.dataset.texts))
-            coded[name] = replace(split, targets=codes, base=base.get(name))
+            coded[name] = replace(split, targets=codes, base=self.base.get(task.id, {}).get(name))
         if "train" in coded:
             coded["train"] = _learnable(head, coded["train"])
         return coded
@@ -65,31 +65,24 @@ class Coded:
         """The words that the outputs of the task's head mean; empty for kinds without words. The head may be another task's."""
         return self.dataset.answers.get(task.answered_by or task.id, [])
 
-    def train(self, task: Task, loss: LossConfig, seed: int) -> Split:
+    def train_rows(self, task: Task, loss: LossConfig, seed: int) -> Split:
         """The task's training rows. With `loss.choice=pairs`, rows with candidates have two of them, the same in both stages."""
         split = self.splits[task.id]["train"]
         if split.sizes is None or loss.choice != "pairs":
             return split
-        return with_one_wrong(split, np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())]))
+        rng = np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())])  # 0 and 1 are the streams of `Schedule`
+        return with_one_wrong(split, rng)
 
-    def set_loss(self, network: TaskNetwork, loss: LossConfig) -> None:
-        """Give the network's tasks the losses that `loss` asks for: labels may have weights (`with_weights`), candidates may be judged one by one."""
-        for task in self.dataset.trained_tasks:
-            if task.id in network.kinds:
-                kind = with_weights(network.kinds[task.id], self.splits[task.id]["train"].targets, loss)
-                network.kinds[task.id] = kind.separated() if loss.choice == "pairs" else kind
-
-    def dev(self, task: Task) -> Split:
+    def dev_rows(self, task: Task) -> Split:
         """The task's dev rows that choose checkpoints and thresholds."""
         return self._choosing(self.splits[task.id], task)
 
     def dev_score(self, task: Task) -> TaskScore:
-        """The task's metric on the rows of `dev`."""
+        """The task's metric on the rows of `dev_rows`."""
         dev = self._choosing(self.dataset.splits[task.id], task)
         return TaskScore(task, dev.scored, self.answers(task), last_texts(task, dev, self.dataset.texts))
 
     def _choosing(self, splits: Mapping[str, Split], task: Task) -> Split:
-        """The rows among a task's splits that choose checkpoints and thresholds."""
         return splits[self.dataset.choosing_split(task)].take(self.dataset.choosing_rows(task))
 
 
@@ -108,11 +101,20 @@ def _learnable(head: HeadTargets, train: Split) -> Split:
     return train.take(np.flatnonzero(~lost))
 
 
+def set_losses(data: Coded, network: TaskNetwork, loss: LossConfig) -> None:
+    """Give the network's tasks the losses that `loss` asks for: labels may have weights (`with_weights`), candidates may be judged one by one."""
+    for task in data.dataset.trained_tasks:
+        if task.id in network.kinds:
+            kind = with_weights(network.kinds[task.id], data.splits[task.id]["train"].targets, loss)
+            network.kinds[task.id] = kind.separated() if loss.choice == "pairs" else kind
+
+
 def with_weights(head: HeadTargets, codes: np.ndarray, loss: LossConfig) -> HeadTargets:
-    """The head's targets with a loss that weights labels by how often these codes of training rows have them. They are returned as they are unless
-    `loss` asks for weights and the task is scored by single labels."""
-    is_weighted = loss.class_weights and metric_named(head.task.metric).threshold
-    return head.balanced(codes, loss.class_weights) if is_weighted else head
+    """The head's targets with a loss that weights labels by how often these codes of training rows have them; unchanged unless `loss` asks for
+    weights and the task is scored by single labels."""
+    if not loss.class_weights or not metric_named(head.task.metric).threshold:
+        return head
+    return head.balanced(codes, loss.class_weights)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,29 +137,29 @@ class Training:
 
 def fit_tasks(config: Config, data: Coded, network: TaskNetwork, training: Training, **stage: Any) -> None:
     """Train a network on rows of its tasks; each batch has rows of one task. `stage` are further fields of the `Stage`, such as its title."""
-    settings, task_input, rows = getattr(config, training.section), training.input, training.rows
-    total_steps, epoch_steps, seed = training.total_steps, training.epoch_steps, training.seed
-    data.set_loss(network, config.loss)
-    sizes = {id: batch_rows(split, settings.batch_size) for id, split in rows.items()}
-    lengths = task_input.row_lengths(rows)
-    schedule = Schedule(lengths, sizes, total_steps, seed, training.sampling, training.pool)
-    tasks = [task for task in data.dataset.trained_tasks if task.id in rows]
-    dev = {task.id: data.dev(task) for task in tasks}
-    dev_order = task_input.ordered(dev, training.dev_batch_size or settings.batch_size)
+    settings = getattr(config, training.section)
+    set_losses(data, network, config.loss)
+    sizes = {id: batch_rows(split, settings.batch_size) for id, split in training.rows.items()}
+    lengths = training.input.row_lengths(training.rows)
+    schedule = Schedule(lengths, sizes, training.total_steps, training.seed, training.sampling, training.pool)
+    batches = training.input.batches(training.rows)
+    tasks = [task for task in data.dataset.trained_tasks if task.id in training.rows]
+    dev = {task.id: data.dev_rows(task) for task in tasks}
+    dev_order = training.input.ordered(dev, training.dev_batch_size or settings.batch_size)
     scores = {task.id: data.dev_score(task) for task in tasks}
     pinned = training.pin_memory and device_of(config.trainer.accelerator).type == "cuda"
-    batches, epochs = task_input.batches(rows), math.ceil(total_steps / epoch_steps)
+    steps, epochs = training.epoch_steps, math.ceil(training.total_steps / training.epoch_steps)
     fit(
         MultitaskModule(network, scores, training.optimization, training.parts),
         Stage(
             section=training.section,
-            seed=seed,
+            seed=training.seed,
             epochs=epochs,
-            total_steps=total_steps,
+            total_steps=training.total_steps,
             patience=settings.patience or epochs,
             gradient_clip=settings.gradient_clip,
-            train=lambda epoch: batches.loader(schedule.steps(epoch * epoch_steps, (epoch + 1) * epoch_steps), pinned),
-            dev=task_input.batches(dev).loader(dev_order, pinned),
+            train=lambda epoch: batches.loader(schedule.steps(epoch * steps, (epoch + 1) * steps), pinned),
+            dev=training.input.batches(dev).loader(dev_order, pinned),
             scale=data.scale,
             settings=flatten_config(config),
             **stage,

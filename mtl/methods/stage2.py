@@ -63,7 +63,7 @@ class Finetuning:
         """Choose the decision thresholds on dev, unless the checkpoint has them, and add them to the biases in the network and the checkpoint."""
         if recorded_shifts(self.folder, self.task) is not None:
             return
-        config, dev = self.config, self.data.dev(self.task)
+        config, dev = self.config, self.data.dev_rows(self.task)
         network.to(device_of(config.trainer.accelerator))
         size = config.finetune.batch_size
         outputs = self.input.computed(row_outputs, network, self.task.id, dev, size, config.trainer)
@@ -85,7 +85,7 @@ class Finetuning:
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune
-        rows = self.data.train(self.task, self.config.loss, self.seed)
+        rows = self.data.train_rows(self.task, self.config.loss, self.seed)
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.max_epochs
         training = Training(

@@ -5,7 +5,7 @@ from default_settings import section
 from lstm_parts import CHOICE, LABELS, OTHER, WORDS, mixed_dataset
 
 from mtl.base.settings.schema import LossConfig
-from mtl.methods.coded import Coded
+from mtl.methods.coded import Coded, set_losses
 from mtl.model.network import Heads, Network
 
 DATA = Coded(mixed_dataset())
@@ -36,7 +36,7 @@ def test_outputs_words_and_pairs_as_heads_read_them() -> None:
 @pytest.mark.parametrize("choice", ["candidates", "pairs"])
 def test_the_loss_of_a_choice_is_what_the_configuration_says(choice: str) -> None:
     network = Network([LABELS, CHOICE], Heads([LABELS, CHOICE], DATA.outputs, 4, 5, 0.0), None)
-    DATA.set_loss(network, section(LossConfig, choice=choice))
+    set_losses(DATA, network, section(LossConfig, choice=choice))
     outputs, codes, sizes = torch.tensor([[1.0], [-2.0]]), torch.tensor([1.0]), torch.tensor([2])
     one, other = np.log1p(np.exp(1.0)), np.log1p(np.exp(2.0))  # no for the first candidate, yes for the second
     expected = (one + other) / 2 if choice == "pairs" else np.log1p(np.exp(3.0))

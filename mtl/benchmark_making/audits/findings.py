@@ -22,7 +22,7 @@ from mtl.tasks.targets import target_kind
 COMMON = "ąćęłńóśźżĄĆĘŁŃÓŚŹŻäöüßÄÖÜåÅæøéèêëáàâíîïñçúôőűčďěňřšťůýžČŘŠŽ–—‘’‚“”„…•€\xa0«»°§"
 OLD_ENCODINGS = ("cp1250", "cp1252", "iso8859-1", "iso8859-2")
 READINGS = [(sign.encode(), encoding) for sign in COMMON for encoding in OLD_ENCODINGS]
-MISREAD = {form for sign, encoding in READINGS if len(form := sign.decode(encoding, "ignore")) == len(sign)}
+MISREAD = {form for encoded, encoding in READINGS if len(form := encoded.decode(encoding, "ignore")) == len(encoded)}
 
 
 class Conversion(NamedTuple):
@@ -116,12 +116,13 @@ def _duplicates(part: Part) -> Iterator[Finding]:
             if (first := seen.setdefault(row.target, row)) is not row:
                 repeated.append((row, first))
     if repeated:
+        repeated.sort(key=lambda pair: pair[0].line)
         example = repeated[0][0]
         alike = "texts and target" if example.target is not None else "texts"
         repeat = part.rows_text(len(repeated), "repeat", "repeats")
         what = f"{repeat} an earlier row ({alike}), such as {excerpt(example.texts[0])}"
         meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
-        pairs = [f"{row.line} = {first.line}" for row, first in sorted(repeated, key=lambda pair: pair[0].line)]
+        pairs = [f"{row.line} = {first.line}" for row, first in repeated]
         yield part.finding("duplicates", len(repeated), what, meaning, file_lines(part.file, pairs))
 
 
@@ -144,7 +145,7 @@ def _conflicts(part: Part) -> Iterator[Finding]:
 
 
 def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Finding]:
-    """Rows of dev or test with the id of an earlier row. The ids are in the first of the columns `ids` and `ID` that the file has."""
+    """Rows of dev or test with the id of an earlier row. Ids are in the first of the columns `ids` and `ID` that is not the task's `group`."""
     if part.split == "train":
         return
     path, layout = data_dir / part.file, part.task.layout(part.split, data_dir)

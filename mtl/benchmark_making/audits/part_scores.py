@@ -1,7 +1,7 @@
 """The scores of floors that read a part of each row: one text of a pair, how long texts are, or what two texts have in common."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,10 +40,10 @@ PARTS: Mapping[str, Mapping[str, object]] = {  # by part, the settings of the fl
 class LengthFeatures(RowFeatures):
     """The numbers of tokens and characters of each text, on a logarithmic scale, and the differences of a pair's."""
 
-    def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
+    def transform(self, rows: Iterable[Sequence[Document]]) -> np.ndarray:
         """The features of rows, float64 (rows, features)."""
         lengths = np.log1p([[(len(part.tokens), len(part.text)) for part in row] for row in rows])
-        flat = lengths.reshape(len(rows), -1)
+        flat = lengths.reshape(len(lengths), -1)
         if lengths.shape[1] == 1:
             return flat
         differences = lengths[:, 0] - lengths[:, 1]

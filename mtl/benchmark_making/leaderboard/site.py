@@ -44,17 +44,17 @@ def site_files(
     suite: Suite, tasks: LabelledTasks, scored: Sequence[ScoredSubmission], split: str, refused: Mapping[str, str]
 ) -> dict[str, str]:
     """The files of the site, by their path in it. `refused` says why a submission is not on the board, by its name."""
-    by_name = sorted(scored, key=lambda submission: submission.name)
-    board = leaderboard(suite, tasks, by_name, split)
-    entries = _entries(board, by_name)
+    in_order = sorted(scored, key=lambda submission: submission.name)
+    board = leaderboard(suite, tasks, in_order, split)
+    entries = _entries(board, in_order)
     pages = {f"systems/{entry.row.name}.html": _system_page(board, entry) for entry in entries}
     index = render_page(document([board], "", "", title=f"{suite.title} leaderboard"))
-    content = json.dumps(_as_json(board, entries, refused), indent=1, ensure_ascii=False) + "\n"
+    content = json.dumps(_as_json(board, split, entries, refused), indent=1, ensure_ascii=False) + "\n"
     return {"index.html": index, "leaderboard.json": content, **pages}
 
 
 def leaderboard(suite: Suite, tasks: LabelledTasks, scored: Sequence[ScoredSubmission], split: str) -> Leaderboard:
-    """The leaderboard of submissions, with scores and intervals as the suite shows them, and the ranks that they have before they are rounded."""
+    """The leaderboard of submissions, with scores and intervals rounded as the suite shows them, and the ranks of the scores before that."""
     rows = by_family(_row(suite, submission, split) for submission in scored)
     marks = [
         f"{suite.shown.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
@@ -125,7 +125,7 @@ def _entries(board: Leaderboard, scored: Sequence[ScoredSubmission]) -> list[Ent
     return entries
 
 
-def _as_json(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
+def _as_json(board: Leaderboard, split: str, entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str, Any]:
     """The content of leaderboard.json."""
     systems = []
     for entry in entries:
@@ -136,7 +136,7 @@ def _as_json(board: Leaderboard, entries: Sequence[Entry], refused: Mapping[str,
         systems.append({**about, "rank": entry.ranks.get(AVERAGE), "same_predictions": entry.alike})
     return {
         "suite": board.name,
-        "split": entries[0].row.split if entries else None,
+        "split": split,
         "systems": systems,
         "refused": [{"name": name, "reason": reason} for name, reason in sorted(refused.items())],
     }

@@ -1,7 +1,7 @@
 """What estimators read of rows: the interface of features, those that one vectorizer counts, and lines of tokens."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -36,11 +36,11 @@ class RowFeatures:
 
     problem = "its training texts are empty"  # what messages say if training rows have nothing to learn from
 
-    def fit(self, rows: Sequence[Sequence[Document]]) -> Any:
+    def fit(self, rows: Iterable[Sequence[Document]]) -> Any:
         """Learn from training rows; return a matrix (rows, features), or a line for each row. Raises ValueError if there is nothing to learn from."""
         return self.transform(rows)
 
-    def transform(self, rows: Sequence[Sequence[Document]]) -> Any:
+    def transform(self, rows: Iterable[Sequence[Document]]) -> Any:
         """The features of rows, as `fit` returns them."""
         raise NotImplementedError
 
@@ -61,10 +61,10 @@ class CountedFeatures(RowFeatures):
     read: Callable[[Sequence[Document]], Any]  # returns what the vectorizer reads of a row
     problem: str
 
-    def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
+    def fit(self, rows: Iterable[Sequence[Document]]) -> csr_matrix:
         return self.vectorizer.fit_transform(map(self.read, rows))
 
-    def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
+    def transform(self, rows: Iterable[Sequence[Document]]) -> csr_matrix:
         return self.vectorizer.transform(map(self.read, rows))
 
     def state(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class TokenLines(RowFeatures):
     """What fastText reads of rows: a line of the tokens of each row, in lower case. The tokens of a pair have marks, since fastText does not know
     which text a token is from: "1:" for those in the first text alone, "2:" for those in the second one alone, "=" for those in both."""
 
-    def transform(self, rows: Sequence[Sequence[Document]]) -> list[str]:
+    def transform(self, rows: Iterable[Sequence[Document]]) -> list[str]:
         """One line for each row."""
         return [" ".join(self._tokens(row)) for row in rows]
 

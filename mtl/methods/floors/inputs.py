@@ -2,10 +2,10 @@
 A row has one input, in a choice one for each candidate, and in a task with units one for each unit."""
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,14 +35,15 @@ def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
 
 def documents_of(
     task: Task, split: Split, texts: Sequence[str], words: Words | None, inputs: np.ndarray | None = None
-) -> Any:
-    """For each input of a split, the list of its documents; to be read once, since those of units are an iterator. They are the input's texts with
-    their words; of a unit, one document with the unit's features as words. Without `words`, documents have none, and marked spans follow.
+) -> Iterable[Input]:
+    """For each input of a split, the list of its documents: its texts with their words. Without `words`, documents have none, and marked spans
+    follow. Of a task with units, the split is as `unit_inputs` returns it, and the iterable can be read once.
     `texts` are those that the split has the numbers of. `inputs` are the numbers of the inputs to return, in ascending order; None: all."""
     if target_kind(task).by_unit:
         return _unit_documents(task, split, texts, inputs)
-    documents = {text: Document(texts[text], words(text) if words else []) for text in np.unique(split.texts).tolist()}
-    rows = [[documents[text] for text in row] for row in split.texts.tolist()]
+    numbers = np.unique(split.texts).tolist()
+    documents = {number: Document(texts[number], words(number) if words else []) for number in numbers}
+    rows = [[documents[number] for number in row] for row in split.texts.tolist()]
     if not words and task.marked:
         marked = marked_texts(task, split, texts)
         rows = [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
@@ -50,42 +51,47 @@ def documents_of(
 
 
 def _unit_documents(task: Task, split: Split, texts: Sequence[str], inputs: np.ndarray | None) -> Iterator[Input]:
-    """The units of a split, made when they are read: all at once, those of SQuAD would need 30 GB."""
+    """Of each unit of a split, one document with its features as words, made when it is read: all at once, those of SQuAD would need 30 GB."""
     assert split.sizes is not None
     is_read = np.ones(len(split.texts), dtype=bool) if inputs is None else np.isin(np.arange(len(split.texts)), inputs)
-    start = 0
-    for size in split.sizes.tolist():
-        numbers = np.flatnonzero(is_read[start : start + size]).tolist()
+    ends = np.cumsum(split.sizes)
+    for start, end in zip((ends - split.sizes).tolist(), ends.tolist(), strict=True):
+        numbers = np.flatnonzero(is_read[start:end]).tolist()
         if numbers:
             units = target_kind(task).unit_features([texts[text] for text in split.texts[start].tolist()])
             yield from ([Document("", units[number])] for number in numbers)
-        start += size
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). They are the inputs of `most_rows`
-    rows, evenly spread over the file. None: those of all rows; in a task with units, of as many rows as have MOST_UNITS. With `in_pairs`, a choice
-    has two inputs a row: its right candidate and a wrong one, which is drawn at random, the same with each seed."""
-    rows = np.arange(len(train))
-    if most_rows is None and target_kind(task).by_unit and train.sizes is not None:
-        units = int(train.sizes.sum())
-        most_rows = max(1, MOST_UNITS * len(train) // max(MOST_UNITS, units))  # all rows, if these have no more units
-    if most_rows is not None and most_rows < len(train):
-        rows = np.arange(most_rows) * len(train) // most_rows
-    inputs = _right_and_wrong(task, train, rows) if in_pairs and train.sizes is not None else train.inputs(rows)
+    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). They are those of `_rows_read`.
+    With `in_pairs`, a row of a choice has two: its right candidate and a wrong one."""
+    rows = _rows_read(task, train, most_rows)
+    inputs = _right_and_wrong(task, train, rows) if in_pairs else train.inputs(rows)
     return inputs, target_kind(task).fit_targets(train.targets, train.sizes)[inputs]
 
 
+def _rows_read(task: Task, train: Split, most_rows: int | None) -> np.ndarray:
+    """The numbers of at most `most_rows` rows, evenly spread over the file. None: all rows; of a task with units, as many as have MOST_UNITS."""
+    if most_rows is None and target_kind(task).by_unit:
+        most_rows = max(
+            1, MOST_UNITS * len(train) // max(MOST_UNITS, len(train.texts))
+        )  # all, if these have no more units
+    if most_rows is None or most_rows >= len(train):
+        return np.arange(len(train))
+    return np.arange(most_rows) * len(train) // most_rows
+
+
 def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:
-    """The inputs of each row's right candidate and of one of its wrong ones, int64. A row with one candidate has no wrong one."""
+    """The inputs of each row's right candidate and of one of its wrong ones, int64, drawn as with no other seed: unlike those of
+    `mtl.data.dataset.with_one_wrong`, they are the same with each. A row with one candidate has no wrong one."""
     rng = np.random.default_rng(zlib.crc32(task.id.encode()))
-    pairs: list[int] = []
+    inputs: list[int] = []
     for row in rows.tolist():
         candidates, right = train.inputs(np.array([row])), int(train.targets[row])
-        pairs.append(candidates[right])
+        inputs.append(candidates[right])
         if len(candidates) > 1:
-            pairs.append(rng.choice(np.delete(candidates, right)))
-    return np.array(pairs)
+            inputs.append(rng.choice(np.delete(candidates, right)))
+    return np.array(inputs, dtype=np.int64)
 
 
 class FittedFeatures(NamedTuple):
@@ -107,9 +113,9 @@ class TaskInputs:
             for task in dataset.tasks
         }
         self.config, self.dataset, self._new_features = config, replace(dataset, splits=splits), new_features
-        self.joined = config.floor.features == "joined"
-        if not self.joined:  # then features are made of tokens
-            self.texts = tokenized(dataset.texts, language, config.max_length, Path(config.cache_dir))
+        self.words: Words | None = None  # features of joined texts have words of their own
+        if config.floor.features != "joined":
+            self.words = tokenized(dataset.texts, language, config.max_length, Path(config.cache_dir)).words
         self._fitted: dict[tuple[str, str | None], FittedFeatures] = {}  # by task and vectorizer
 
     def in_pairs(self, task: Task) -> bool:
@@ -121,9 +127,9 @@ class TaskInputs:
         train = self.dataset.splits[task.id]["train"]
         return training_inputs(task, train, self.config.floor.train_rows.get(task.id), self.in_pairs(task))
 
-    def documents(self, task: Task, split: Split, inputs: np.ndarray | None = None) -> Any:
-        """The documents of a split's inputs, as `documents_of` returns them: with tokens, unless texts are joined."""
-        return documents_of(task, split, self.dataset.texts, None if self.joined else self.texts.words, inputs)
+    def documents(self, task: Task, split: Split, inputs: np.ndarray | None = None) -> Iterable[Input]:
+        """The documents of a split's inputs, as `documents_of` returns them: with words, unless texts are joined."""
+        return documents_of(task, split, self.dataset.texts, self.words, inputs)
 
     def fitted(self, task: Task, vectorizer: str | None) -> FittedFeatures:
         """The features of a task. Raises InputError if its training rows have nothing to learn from."""
@@ -132,12 +138,13 @@ class TaskInputs:
         return self._fitted[task.id, vectorizer]
 
     def _fit(self, task: Task, vectorizer: str | None) -> FittedFeatures:
-        features, splits = self._new_features(task, vectorizer), self.dataset.splits[task.id]
+        features = self._new_features(task, vectorizer)
+        splits = self.dataset.splits[task.id]
         inputs, _ = self.training(task)
         if target_kind(task).by_unit and len(inputs) < len(splits["train"].texts):
-            share = f"learns from {len(inputs)} of {len(splits['train'].texts)} words"
-            chosen = f"those of rows that are evenly spread over the training rows; floor.train_rows.{task.id} sets the number of rows"
-            logger.warning("task %s: %s, %s", task.id, share, chosen)
+            learned = f"learns from {len(inputs)} of {len(splits['train'].texts)} words"
+            rows = f"those of rows that are evenly spread over the training rows; floor.train_rows.{task.id} sets the number of rows"
+            logger.warning("task %s: %s, %s", task.id, learned, rows)
         try:
             by_split = {"train": features.fit(self.documents(task, splits["train"], inputs))}
         except ValueError:

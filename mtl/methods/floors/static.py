@@ -1,7 +1,7 @@
 """Texts as means of static vectors, with a linear model or a small network on top: what most users try before an LSTM.
 The vectors are of words (a file, as the LSTM reads it), or of whole texts, by a model that a wing reads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,9 @@ class StaticFloor(Floor):
             source: Any = WordFile(request.vectors)
         else:
             source = hook("text_vectors")(static.path)  # a wing has this hook, as `StaticKind.check` found
-        documents = [Document(text, self.inputs.texts.words(index)) for index, text in enumerate(request.dataset.texts)]
+        words = self.inputs.words
+        assert words is not None  # joined texts are refused for this method
+        documents = [Document(text, words(number)) for number, text in enumerate(request.dataset.texts)]
         self._vectors = TextVectors(source, documents)
         self.fingerprints |= source.fingerprints()
         self.embedding_parameters = source.size
@@ -81,7 +83,7 @@ class TextVectors(RowFeatures):
         log("%s of %s texts have a word with a vector", f"{known:,}", f"{len(documents):,}")
         self._rows = {document.text: row for row, document in enumerate(documents)}
 
-    def transform(self, rows: Sequence[Sequence[Document]]) -> np.ndarray:
+    def transform(self, rows: Iterable[Sequence[Document]]) -> np.ndarray:
         """The features of rows of these documents, float32 (rows, features)."""
         sides = [self._vectors[[self._rows[document.text] for document in side]] for side in zip(*rows, strict=True)]
         if len(sides) == 1:

@@ -1,6 +1,6 @@
 """TF-IDF features of a row's text or pair of texts: its n-grams of words and of characters, and what the texts of a pair share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ class TaskFeatures(RowFeatures):
         self._scaler = StandardScaler()
         self.problem = f"no n-gram occurs in floor.min_count={config.min_count} training texts; set fewer"
 
-    def fit(self, rows: Sequence[Sequence[Document]]) -> Matrix:
+    def fit(self, rows: Iterable[Sequence[Document]]) -> Matrix:
         """Choose the n-grams and their weights from the distinct texts of training rows; return the rows' features."""
         documents, indices = _distinct(rows)
         vectors = {
@@ -45,7 +45,7 @@ class TaskFeatures(RowFeatures):
         self._scaler.fit(pairs.cosines)
         return self._pair_features(pairs)
 
-    def transform(self, rows: Sequence[Sequence[Document]]) -> Matrix:
+    def transform(self, rows: Iterable[Sequence[Document]]) -> Matrix:
         """The features of rows, (rows, features)."""
         documents, indices = _distinct(rows)
         vectors = {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
@@ -84,8 +84,9 @@ def new_vectorizers(config: FloorConfig) -> dict[str, TfidfVectorizer]:
     }
 
 
-def _distinct(rows: Sequence[Sequence[Document]]) -> tuple[list[Document], np.ndarray]:
+def _distinct(rows: Iterable[Sequence[Document]]) -> tuple[list[Document], np.ndarray]:
     """The distinct documents of the rows, and the index of each row's documents in them, int64 (rows, sides)."""
+    rows = list(rows)
     documents = {document.text: document for row in rows for document in row}
     index = {text: number for number, text in enumerate(documents)}
     return list(documents.values()), np.array([[index[document.text] for document in row] for row in rows])

@@ -127,7 +127,7 @@ def pretrain(
         settings = config.pretrain
         training = Training(
             input=TaskInput(texts),
-            rows={task.id: data.train(task, config.loss, seed) for task in data.dataset.trained_tasks},
+            rows={task.id: data.train_rows(task, config.loss, seed) for task in data.dataset.trained_tasks},
             optimization=falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps),
             section="pretrain",
             epoch_steps=min(settings.validate_every, settings.max_steps),

@@ -110,7 +110,7 @@ class FineTuned(Method):
         present = sum(path.stat().st_size for path in folder.glob("*.ckpt"))  # of an interrupted training
         size = COPIES_TRAINING * FLOAT * self.pretrained.parameters
         check_space(folder, max(0, size - present), "set run_dir= on another disk")
-        rows = self.data.train(task, config.loss, seed)
+        rows = self.data.train_rows(task, config.loss, seed)
         steps = pass_batches(rows, settings.batch_size)
         total_steps = steps * settings.epochs
         training = Training(
@@ -149,7 +149,7 @@ class FineTuned(Method):
         loss, settings, seed = self.config.loss, self.config.transformer, self.config.seeds[0]
         short = []
         for task in self.dataset.trained_tasks:
-            steps = settings.epochs * pass_batches(self.data.train(task, loss, seed), settings.batch_size)
+            steps = settings.epochs * pass_batches(self.data.train_rows(task, loss, seed), settings.batch_size)
             if steps <= warmup_steps(settings, steps):
                 short.append(f"{task.id} ({steps})")
         why = f"the warm-up of {settings.warmup:g} steps is not shorter than the training, on {', '.join(short)}"

@@ -23,7 +23,7 @@ from mtl.data.files import decode
 from mtl.data.json_rows import parse_row
 from mtl.vectors.mteb.benchmark import Benchmark
 
-CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
+CLOSED = "the client has been closed"  # what the Hub's client says in the end if there is no network
 TEXT_COLUMNS = ("input_column_name", "input1_column_name", "input2_column_name")  # attributes of mteb's tasks
 
 
@@ -31,24 +31,24 @@ TEXT_COLUMNS = ("input_column_name", "input1_column_name", "input2_column_name")
 class MtebRows:
     """Where the rows of a task are."""
 
-    folder: Path | None  # None means on the hub
+    folder: Path | None  # None means on the Hub
     revision: str  # mteb's name for the version of the rows
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
-    """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the hub."""
+    """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the Hub. Raises InputError."""
     folder = None if data_dir is None else data_dir / name
     if folder is None or not folder.is_dir():
-        return MtebRows(None, str(fresh_task(benchmark, name, "test").metadata.revision))
+        return MtebRows(None, str(fresh_task(benchmark, name).metadata.revision))
     digest = hashlib.sha256()
     for file in _checked_files(folder):
         digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
     return MtebRows(folder, f"local-{digest.hexdigest()[:16]}")
 
 
-def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | None = None) -> AbsTask:
+def fresh_task(benchmark: Benchmark, name: str, split: str = "test", rows: MtebRows | None = None) -> AbsTask:
     """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own. Rows
-    of a local folder replace the hub's. Raises InputError if mteb has no such task in the benchmark's languages."""
+    of a local folder replace the Hub's. Raises InputError if mteb has no such task in the benchmark's languages."""
     try:
         # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
         task = mteb.get_task(name, languages=benchmark.languages, exclusive_language_filter=True)
@@ -63,28 +63,25 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: MtebRows | Non
 
 def load_rows(task: AbsTask, rows: MtebRows) -> None:
     """Load a task's rows. Raises InputError if they cannot be had, lack a split, or have another form than the task's."""
-    name = task.metadata.name
-    splits_read = read_splits(task, task.metadata.eval_splits)
     if rows.folder is not None:
-        check_files(rows.folder, splits_read[0])
+        _check_files(rows.folder, task.metadata.eval_splits[0])
     try:
         with cache_of(rows):
             task.load_data()
     except Exception as error:  # datasets, its client and mteb raise many kinds of exceptions
-        if rows.folder is not None:
-            raise unreadable(task, rows.folder, error) from None
-        reason = "no connection" if CLOSED in str(error) else _one_line(error)
-        problem = f"has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had: {reason}"
-        raise InputError(f"task {name}: {problem}; put its rows into data_dir/{name}") from None
+        raise unreadable(task, rows, error) from None
     dataset: Mapping[str, Any] = task.dataset or {}
-    for split in splits_read:
+    for split in read_splits(task, task.metadata.eval_splits):
+        # A file of another name is not known: its folder is named in its place.
+        file = rows.folder and min(rows.folder.glob(f"{split}.*"), default=rows.folder)
         for subset in task.hf_subsets:
             splits = dict(dataset.get(subset, dataset))  # mteb keeps those of a task without subsets directly
             if split not in splits:
-                raise InputError(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
-            if rows.folder is not None:
-                file = min(rows.folder.glob(f"{split}.*"), default=rows.folder)  # which may have another name
-                check_columns(task, splits[split], file)
+                raise InputError(
+                    f"{rows.folder or task.metadata.name}: has no split {split}; it has {', '.join(splits)}"
+                )
+            if file is not None:
+                _check_columns(task, splits[split], file)
 
 
 @contextlib.contextmanager
@@ -107,8 +104,8 @@ def read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
 
 
-def check_files(folder: Path, split: str) -> None:
-    """Raise InputError for a folder without files, with a file for this split as the remedy, and for a line of a .jsonl file that is not a row."""
+def _check_files(folder: Path, split: str) -> None:
+    """Raise InputError for an empty folder (the remedy names a file of this split), and for a .jsonl file without rows or with a line that is none."""
     files = _checked_files(folder)
     if not files:
         raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
@@ -122,16 +119,17 @@ def check_files(folder: Path, split: str) -> None:
             raise InputError("has no rows; write one JSON object a line", path=path)
 
 
-def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
-    """Raise InputError for rows of this file without a column that the task has, renamed by mteb, or without a fitting value there."""
+def _check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
+    """Raise InputError if the rows of this file lack a column of the task (by mteb's names), or a value there, or have one of another type."""
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
     is_sts = task.metadata.type == "STS"
     texts = task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]
     target = "score" if is_sts else getattr(task, "label_column_name", None)
+    expected: list[tuple[Any, Any, str]] = [(text, str | list, "text") for text in texts]
     has_numbers = is_sts or task.metadata.type == "PairClassification"
-    targets = (target, int | float, "number") if has_numbers else (target, object, "target")
-    for column, types, title in [*((text, str | list, "text") for text in texts), targets]:
+    expected.append((target, int | float, "number") if has_numbers else (target, object, "target"))
+    for column, types, title in expected:
         if not isinstance(column, str):  # tasks of other forms lack some
             continue
         if column not in rows.column_names:
@@ -142,27 +140,35 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
                 raise InputError(f"row {number}: column {column}: {problem}; write one, or drop the row", path=path)
 
 
-def unreadable(task: AbsTask, folder: Path, error: Exception) -> InputError:
-    """The error for the rows of a folder with which mteb fails, as one line, from what mteb raised."""
-    files, reason = _checked_files(folder), _one_line(error.__cause__ or error)
-    problem = f"not the rows of {task.metadata.name} in a form that mteb reads: {reason}"
-    return InputError(problem, path=files[0] if len(files) == 1 else folder)
+def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
+    """The error for rows that mteb cannot have or read, as one line, from what mteb raised."""
+    name = task.metadata.name
+    if rows.folder is None:
+        reason = "no connection" if CLOSED in str(error) else _one_line(error)
+        problem = f"has no folder in data_dir, and the Hub's {task.metadata.dataset['path']} cannot be had: {reason}"
+        return InputError(f"task {name}: {problem}; put its rows into data_dir/{name}")
+    files, reason = _checked_files(rows.folder), _one_line(error.__cause__ or error)
+    problem = f"not the rows of {name} in a form that mteb reads: {reason}"
+    return InputError(problem, path=files[0] if len(files) == 1 else rows.folder)
 
 
 def _checked_files(folder: Path) -> list[Path]:
-    """The files of a folder of rows. Raises InputError for a link that leads out of the folder, and for a card that names other files."""
+    """The files of a folder of rows. Raises InputError for a link that leads out of the folder, for a card that names other files, and for a
+    .huggingface.yaml, which may name some."""
     files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())
     for path in files:
         if path.name == ".huggingface.yaml":
             raise InputError("is not supported; move its content to README.md", path=path)
-        for name in _named_files(path) if path.name == "README.md" else ():
+        for name in _named_files(path):
             if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
                 raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
     return files
 
 
 def _named_files(card: Path) -> Iterator[str]:
-    """The texts below `configs` in the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
+    """The texts below `configs` if the file is the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
+    if card.name != "README.md":
+        return
     read_bytes(card, YAML_LIMIT)  # raises for a larger one
     try:
         configs = (metadata_load(card) or {}).get("configs")

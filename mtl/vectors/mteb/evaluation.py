@@ -129,7 +129,7 @@ class Evaluator:
         except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
             if rows.folder is None or model.encoding or isinstance(error, InputError | OSError):
                 raise
-            raise unreadable(task, rows.folder, error) from None
+            raise unreadable(task, rows, error) from None
         return result
 
 

@@ -33,7 +33,7 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
                 with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
                     ours = _statistics(task, name, subset)
             except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
-                raise unreadable(task, rows.folder, error) from None
+                raise unreadable(task, rows, error) from None
             differences += _differences(name, ours, theirs)[:SHOWN]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
     if fewer:

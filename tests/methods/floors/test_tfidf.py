@@ -139,8 +139,6 @@ def test_rows_in_their_order_fewer_of_them_and_candidates() -> None:
         (CHOICE, split([1.0, 0, 0], [3, 2, 1]), 1, [0, 1, 2], [0, 1, 0]),
     ):
         assert [found.tolist() for found in training_inputs(task, rows, most, False)] == [places, targets]
-    # Without candidates there are no pairs.
-    assert training_inputs(SINGLE, split([0.0, 1]), None, True)[0].tolist() == [0, 1]
     # A row with one candidate has no wrong one.
     rows = split([2.0, 0, 0] * 500, [4, 3, 1] * 500)
     places, targets = training_inputs(CHOICE, rows, None, True)
