@@ -58,7 +58,7 @@ lint: $(TESTS)
 
 # Fails for a broken link or anchor, and for a page that no other page and no menu leads to.
 docs: $(TESTS)
-	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m mkdocs build --strict
 	@echo "the site is in build/site"
 
 bench: $(TESTS)

@@ -43,8 +43,9 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest test is the first: at the end, the other workers would wait for it."""
-    items.sort(key=lambda item: item.name != "test_the_core_passes_its_tests_without_the_wings")
+    """What takes longest begins first, the core's own tests and those of Ray: at the end, the other workers would wait for it."""
+    first = "test_the_core_passes_its_tests_without_the_wings"
+    items.sort(key=lambda item: (not item.name.startswith(first), item.get_closest_marker("ray") is None))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -122,9 +122,9 @@ def train(
             trainer.fit(module, datamodule=data, ckpt_path=resume if continues else None, weights_only=True)
         except (*STATE_ERRORS, SystemExit) as error:
             was_reading = continues and not start.has_begun  # the state of the interrupted training
-            if isinstance(error.__context__, KeyboardInterrupt):
+            if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
                 # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
-                raise KeyboardInterrupt from None
+                raise error.__context__ from None
             if not trainer.received_sigterm:  # else it is a consequence of the signal, which is raised again below
                 if was_reading and isinstance(error, STATE_ERRORS) and not resource_problem(error):
                     reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

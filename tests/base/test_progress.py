@@ -113,6 +113,8 @@ def test_hidden_progress(clock: Clock, caplog: pytest.LogCaptureFixture) -> None
 def test_a_long_training_is_foretold_once(
     steps: int, seeds: list[int], at_once: int, said: list[str], clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
+    with shown_run(RunBegun("", "an earlier run", [1, 2, 3], [])):
+        pass
     with shown_run(RunBegun("", "a run", seeds, [1], at_once, "preset=strong")):
         for _ in range(2):
             with Progress("seed 2 · stage 1", steps, "steps", at_most=True) as shown:

@@ -101,6 +101,8 @@ def test_a_task_scored_on_test_has_its_targets_and_columns_may_have_another_name
     server: HubServer, tmp_path: Path
 ) -> None:
     refused(server, make_task(scored="test"), tmp_path)
+    for file in ("all.tsv#split=train", "part-0.txt + label"):
+        refused(server, make_task(files={"train": file}), tmp_path)
     server.datasets[NAME]["main"]["test.csv"] = TRAIN
     assert fetched(server, make_task(scored="test"), tmp_path)["test.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
     task = make_task(folder="h", text=["sentence", "id"], target="gold")

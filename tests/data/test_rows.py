@@ -130,6 +130,7 @@ def test_two_files_line_by_line(tmp_path: Path) -> None:
         refused(lambda: list(stream_rows(texts, layout)))
     write(labels, "1\n")
     refused(lambda: list(stream_rows(write(tmp_path / "x.jsonl", '{"label": 1}\n'), layout)), file="x.jsonl")
+    refused(lambda: list(stream_rows(write(tmp_path / "x.tsv", "text\na\nb\n"), layout)), file="x.tsv", line=3)
 
 
 @pytest.mark.parametrize(

@@ -24,13 +24,13 @@ def test_outputs_words_and_pairs_as_heads_read_them() -> None:
     answers = DATA.answers(WORDS)
     assert DATA.splits["other"]["test"].targets.tolist() == [answers.index("regnet"), -1, answers.index("jag")]
     pairs = section(LossConfig, choice="pairs")
-    whole, drawn = DATA.train(CHOICE, section(LossConfig), 1), DATA.train(CHOICE, pairs, 1)
+    whole, drawn = DATA.train_rows(CHOICE, section(LossConfig), 1), DATA.train_rows(CHOICE, pairs, 1)
     assert whole is DATA.splits["choice"]["train"]
     assert whole.sizes is not None and set(whole.sizes.tolist()) == {2, 3}
     assert drawn.sizes is not None and set(drawn.sizes.tolist()) == {2} and len(drawn) == len(whole)
-    np.testing.assert_array_equal(drawn.texts, DATA.train(CHOICE, pairs, 1).texts)  # the same in both stages
-    assert not np.array_equal(drawn.texts, DATA.train(CHOICE, pairs, 2).texts)
-    assert DATA.train(LABELS, pairs, 1) is DATA.splits["labels"]["train"]
+    np.testing.assert_array_equal(drawn.texts, DATA.train_rows(CHOICE, pairs, 1).texts)  # the same in both stages
+    assert not np.array_equal(drawn.texts, DATA.train_rows(CHOICE, pairs, 2).texts)
+    assert DATA.train_rows(LABELS, pairs, 1) is DATA.splits["labels"]["train"]
 
 
 @pytest.mark.parametrize("choice", ["candidates", "pairs"])

@@ -124,19 +124,24 @@ def test_killed_at_its_end_it_is_finished(
 
 
 class Interrupted(DataLoader[Batch]):
-    """Ctrl-C comes when an epoch begins."""
+    """Ctrl-C, or a signal that ends the program, comes when an epoch begins."""
+
+    reason: type[BaseException]
 
     def __iter__(self) -> NoReturn:
-        raise KeyboardInterrupt
+        raise self.reason
 
 
-@pytest.mark.parametrize("epoch", [0, 2])
-def test_interrupted_between_epochs_it_is_interrupted(plain: MultitaskModule, tmp_path: Path, epoch: int) -> None:
+@pytest.mark.parametrize(("epoch", "reason"), [(0, KeyboardInterrupt), (2, KeyboardInterrupt), (2, SystemExit)])
+def test_interrupted_between_epochs_it_is_interrupted(
+    plain: MultitaskModule, tmp_path: Path, epoch: int, reason: type[BaseException]
+) -> None:
     made = stage(tmp_path / "stage")
     interrupted = Interrupted(batches(epoch + 1, 4), batch_size=None)  # type: ignore[arg-type]
+    interrupted.reason = reason
     handler = signal.getsignal(signal.SIGINT)  # Lightning ignores the signal from then on
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(reason):
             fitted(replace(made, train=lambda number: interrupted if number == epoch else made.train(number)))
     finally:
         signal.signal(signal.SIGINT, handler)
