@@ -117,7 +117,7 @@ def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
         with read_errors(path), open_lines(path) as lines, Progress(f"{title} {path}", path.stat().st_size, "B") as bar:
             for line in lines:
                 try:
-                    yield line.decode("utf-8").strip()
+                    yield line.decode("utf-8-sig" if lines.number == 1 else "utf-8").strip()
                 except UnicodeDecodeError:
                     raise InputError("not UTF-8; save the file as UTF-8", path=path, line=lines.number) from None
                 if lines.number % 1000 == 0:

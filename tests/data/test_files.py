@@ -9,7 +9,7 @@ from mtl.data.files import text_lines
 
 
 def test_gzipped_text_files_that_are_plain_damaged_or_endless(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8-sig")
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
     lines = list(text_lines([tmp_path / "a.txt", tmp_path / "b.gz"], "x"))
     assert lines == ["ett två", "", "tre", "fyra"]

@@ -20,18 +20,21 @@ STANDARD_INPUT = Path("-")
 
 
 def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
-    """Write the vectors of the lines of a UTF-8 text file, plain or packed ("-" is standard input), as a NumPy array,
+    """Write the vectors of the lines of a UTF-8 text file, plain or packed, or of plain standard input ("-"), as a NumPy array,
     float32 (lines, dim), in bounded memory. Raises InputError for a file that cannot be read."""
-    dim, rows, lines = encoder.description.dim, 0, _lines(source)
-    name = "standard input" if source == STANDARD_INPUT else str(source)
-    size = source.stat().st_size if source.is_file() else None
+    dim, rows = encoder.description.dim, 0
+    name, size = (
+        ("standard input", None)
+        if source == STANDARD_INPUT
+        else (str(source), source.stat().st_size if source.is_file() else None)
+    )
     with replacing(out) as partial, partial.open("wb") as file, Progress(f"encoding {name}", size, "B") as bar:
         _write_header(file, rows, dim)
+        lines = _lines(source, bar)
         while block := list(islice(lines, BLOCK)):
             vectors = encoder.encode(split_lines(b"".join(block), name, rows))
             file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
             rows += len(vectors)
-            bar.advance(sum(map(len, block)))
         file.seek(0)
         _write_header(file, rows, dim)
 
@@ -44,16 +47,22 @@ def check_vectors_file(out: Path) -> None:
         raise InputError(f"{files[0]} is a file; name a folder", path=out)
 
 
-def _lines(source: Path) -> Iterator[bytes]:
-    """The lines of a file or of standard input, with their ends. Raises InputError for a file that cannot be read."""
+def _lines(source: Path, bar: Progress) -> Iterator[bytes]:
+    """The lines of a file or of standard input, with their ends; `bar` counts their bytes. Raises InputError for a file that cannot be read."""
     if source == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input is closed; name a file of texts, or give texts to standard input")
-        yield from OpenLines(Path("standard input"), sys.stdin.buffer, None, LINE_LIMIT)  # type: ignore[arg-type]
+        for line in OpenLines(Path("standard input"), sys.stdin.buffer, None, LINE_LIMIT):  # type: ignore[arg-type]
+            yield line
+            bar.advance(len(line))
         return
     try:
         with open_lines(source) as lines:
-            yield from lines
+            for line in lines:
+                yield line
+                if lines.number % BLOCK == 0:
+                    bar.reach(lines.done)
+            bar.reach(lines.done)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=source) from None
 

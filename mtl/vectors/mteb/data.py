@@ -36,12 +36,12 @@ class MtebRows:
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
-    """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the Hub. Raises InputError."""
+    """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the Hub. Raises InputError as `_safe_files`."""
     folder = None if data_dir is None else data_dir / name
     if folder is None or not folder.is_dir():
         return MtebRows(None, str(fresh_task(benchmark, name).metadata.revision))
     digest = hashlib.sha256()
-    for file in _checked_files(folder):
+    for file in _safe_files(folder):
         digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
     return MtebRows(folder, f"local-{digest.hexdigest()[:16]}")
 
@@ -64,7 +64,7 @@ def fresh_task(benchmark: Benchmark, name: str, split: str = "test", rows: MtebR
 def load_rows(task: AbsTask, rows: MtebRows) -> None:
     """Load a task's rows. Raises InputError if they cannot be had, lack a split, or have another form than the task's."""
     if rows.folder is not None:
-        _check_files(rows.folder, task.metadata.eval_splits[0])
+        _check_json_lines(rows.folder, task.metadata.eval_splits[0])
     try:
         with cache_of(rows):
             task.load_data()
@@ -72,16 +72,14 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
         raise unreadable(task, rows, error) from None
     dataset: Mapping[str, Any] = task.dataset or {}
     for split in read_splits(task, task.metadata.eval_splits):
-        # A file of another name is not known: its folder is named in its place.
-        file = rows.folder and min(rows.folder.glob(f"{split}.*"), default=rows.folder)
         for subset in task.hf_subsets:
-            splits = dict(dataset.get(subset, dataset))  # mteb keeps those of a task without subsets directly
-            if split not in splits:
-                raise InputError(
-                    f"{rows.folder or task.metadata.name}: has no split {split}; it has {', '.join(splits)}"
-                )
-            if file is not None:
-                _check_columns(task, splits[split], file)
+            by_split = dict(dataset.get(subset, dataset))  # mteb keeps those of a task without subsets directly
+            if split not in by_split:
+                place = rows.folder or task.metadata.name
+                raise InputError(f"{place}: has no split {split}; it has {', '.join(by_split)}")
+            if rows.folder is not None:
+                # Of a file with another name, errors name the folder.
+                _check_columns(task, by_split[split], min(rows.folder.glob(f"{split}.*"), default=rows.folder))
 
 
 @contextlib.contextmanager
@@ -104,12 +102,14 @@ def read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
 
 
-def _check_files(folder: Path, split: str) -> None:
+def _check_json_lines(folder: Path, split: str) -> None:
     """Raise InputError for an empty folder (the remedy names a file of this split), and a .jsonl file without rows or with a line that is none."""
-    files = _checked_files(folder)
+    files = _safe_files(folder)
     if not files:
         raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
-    for path in (path for path in files if path.suffix == ".jsonl"):
+    for path in files:
+        if path.suffix != ".jsonl":
+            continue
         rows = 0
         with open_lines(path) as lines:
             for line in filter(bytes.strip, lines):  # datasets skips lines without text
@@ -123,21 +123,25 @@ def _check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     """Raise InputError if the rows of this file lack a column of the task (by mteb's names), or a value there, or have one of another type."""
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
-    is_sts = task.metadata.type == "STS"
-    texts = task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]
-    target = "score" if is_sts else getattr(task, "label_column_name", None)
-    expected: list[tuple[Any, Any, str]] = [(text, str | list, "text") for text in texts]
-    has_numbers = is_sts or task.metadata.type == "PairClassification"
-    expected.append((target, int | float, "number") if has_numbers else (target, object, "target"))
-    for column, types, title in expected:
-        if not isinstance(column, str):  # tasks of other forms lack some
-            continue
+    for column, types, title in _columns(task):
         if column not in rows.column_names:
             raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
         for number, value in enumerate(rows[column], 1):
             if value is None or not isinstance(value, types):
                 problem = "has no value" if value is None else f"{value!r} is not a {title}"
                 raise InputError(f"row {number}: column {column}: {problem}; write one, or drop the row", path=path)
+
+
+def _columns(task: AbsTask) -> Iterator[tuple[str, Any, str]]:
+    """The columns that the task reads: name, Python types of its values, and what messages call one."""
+    is_sts = task.metadata.type == "STS"
+    for text in task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]:
+        if isinstance(text, str):  # tasks of other forms lack some
+            yield text, str | list, "text"
+    target = "score" if is_sts else getattr(task, "label_column_name", None)
+    if isinstance(target, str):
+        is_number = is_sts or task.metadata.type == "PairClassification"
+        yield target, *((int | float, "number") if is_number else (object, "target"))
 
 
 def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
@@ -147,12 +151,12 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
         reason = "no connection" if CLOSED in str(error) else _one_line(error)
         problem = f"has no folder in data_dir, and the Hub's {task.metadata.dataset['path']} cannot be had: {reason}"
         return InputError(f"task {name}: {problem}; put its rows into data_dir/{name}")
-    files, reason = _checked_files(rows.folder), _one_line(error.__cause__ or error)
+    files, reason = _safe_files(rows.folder), _one_line(error.__cause__ or error)
     problem = f"not the rows of {name} in a form that mteb reads: {reason}"
     return InputError(problem, path=files[0] if len(files) == 1 else rows.folder)
 
 
-def _checked_files(folder: Path) -> list[Path]:
+def _safe_files(folder: Path) -> list[Path]:
     """The files of a folder of rows. Raises InputError for a link that leads out of the folder, for a card that names other files, and for a
     .huggingface.yaml, which may name some."""
     files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())

@@ -35,9 +35,9 @@ def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path],
         if files and not (folder / CLAIM).exists():
             problem = "holds files of no unfinished training; move them away or name another folder with out="
             raise InputError(problem, path=folder)
+        _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, files)
         try:
             check_new_folder(out)  # another process may have made it before the lock was taken
-            _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, files)
             train_in(folder)
         except InputError:
             if not (folder / CHECKPOINT).exists():
@@ -47,7 +47,8 @@ def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path],
 
 
 def _claim(folder: Path, training: dict[str, Any], files: list[Path]) -> None:
-    """Claim the folder for a training. The files of another training are removed if it has no checkpoint. Raises InputError if it has one."""
+    """Claim the folder for a training. Without a checkpoint, files of any other training are removed. Raises InputError for the checkpoint of another
+    training, `threads` aside, and for a damaged claim."""
     claim = folder / CLAIM
     claimed = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
     if (folder / CHECKPOINT).exists():

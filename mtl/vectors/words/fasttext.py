@@ -65,5 +65,7 @@ def _train_in_process(arguments: dict[str, Any], partial: Path, path: Path, toke
             process.kill()
             raise
     if process.returncode:
-        reason = last_line if process.returncode > 0 and last_line else f"exit status {process.returncode}"
-        raise InputError(f"fastText could not train: {reason} (min_count={arguments['minCount']})", path=path)
+        reason = f"exit status {process.returncode}"
+        if process.returncode > 0 and last_line:
+            reason = f"{last_line} (min_count={arguments['minCount']})"
+        raise InputError(f"fastText could not train: {reason}", path=path)

@@ -112,16 +112,18 @@ def test_what_a_killed_preparation_left_is_replaced_and_files_of_no_training_sta
         (tmp_path / "mac.unfinished/.DS_Store", ""),
         (left / "tokenizer.json", "of other texts"),
         (other / "x", "mine"),
+        (tmp_path / "damaged.unfinished/claim.json", "{"),
     ):
         path.parent.mkdir(exist_ok=True)
         path.write_text(content)
     pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "bert")
     pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "mac")
-    with raises_input_error(file="other.unfinished"):
-        pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "other")
+    for name in ("other", "damaged"):
+        with raises_input_error(file=f"{name}.unfinished"):
+            pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / name)
     with raises_input_error():  # a training that fails leaves nothing
         pretrain(PretrainingTexts(texts=lines(40)), small(batch_size=64), tmp_path / "little")
-    assert {path.name for path in tmp_path.iterdir()} == {"bert", "mac", "other.unfinished"}
+    assert {path.name for path in tmp_path.iterdir()} == {"bert", "mac", "other.unfinished", "damaged.unfinished"}
     assert [path.name for path in other.iterdir() if path.name != ".lock"] == ["x"]
 
 
