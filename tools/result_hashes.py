@@ -167,7 +167,7 @@ types:
 MEASURED = re.compile("seconds|memory|sentences_per_second|evaluation_time|evaluation_phases|kg_co2|date")
 # Logs and caches, times of files, and the report of the sweep, whose costs are measured; the report of all runs has fixed ones.
 LEFT_OUT = re.compile(
-    r"(^|/)(log|tensorboard|cache|__pycache__)/|\.lock$|/\.|\.partial$|^hub/|/sources\.json$|^report-sweep/(costs|index|report)"
+    r"(^|/)(log|tensorboard|cache|__pycache__)/|\.lock$|/\.|\.partial$|^hub/|/sources\.json$|^report-sweep/(costs|index|report|mtl-files)"
 )
 LAST_COLUMNS = re.compile(r"(\|[^|\n]*){2}\|$", re.MULTILINE)  # of mteb's tables: seconds, and sentences a second
 DURATION = re.compile(r"\d+ (h|min|s)\b( \d+ (min|s)\b)?|[\d,.]+ (sentences/s|GB|MB)\b|\d+(\.\d+)? s\b")
