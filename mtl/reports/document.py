@@ -3,16 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from mtl.base.version import VERSION
 from mtl.reports.board import Breakdown, Column, Group, Leaderboard, SettingsSpread
-from mtl.reports.details import on_scale, run_details
 from mtl.reports.rows import FAMILIES, Row, Score, average_order
+from mtl.runs.finished import FinishedRun
 from mtl.stats.comparison import PairTest
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration and data the page holds
+POINTS = 1000  # the most points in a chart of predictions against gold targets
 
 
 def document(boards: Sequence[Leaderboard], generated: str, command: str, title: str = "mtl report") -> dict[str, Any]:
@@ -30,7 +35,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
     families = dict.fromkeys(row.family for row in board.rows)
     rows = []
     for number, row in enumerate(board.rows):
-        details = run_details(row.run, scale, row in detailed) if row.run else None
+        details = _details(row.run, scale, row in detailed) if row.run else None
         ranks = {column: list(by_row[number]) for column, by_row in board.tests.ranks.items() if number in by_row}
         rows.append({**_row(row, ids[number], scale), "details": details, "ranks": ranks})
     return {
@@ -75,7 +80,7 @@ def _group(group: Group, id_of: Mapping[Row, str], scale: Scale) -> dict[str, An
         "title": group.title, "tasks": list(group.columns), "titles": dict(group.columns),
         "rows": {
             id_of[line.row]: {
-                "mean": on_scale(line.mean, scale),
+                "mean": _on_scale(line.mean, scale),
                 "scores": {id: _score(score, line.row.split_of(id), scale) for id, score in line.scores.items()},
             }
             for line in group.lines
@@ -91,7 +96,7 @@ def _breakdown(breakdown: Breakdown, ids: Sequence[str], scale: Scale) -> dict[s
         "parts": [{"value": value, "count": count} for value, count in breakdown.parts],
         "left_out": breakdown.left_out,
         "rows": {
-            ids[number]: [on_scale(score.median, scale) for score in scores]
+            ids[number]: [_on_scale(score.median, scale) for score in scores]
             for number, scores in breakdown.scores.items()
         },
     }  # fmt: skip
@@ -100,14 +105,14 @@ def _breakdown(breakdown: Breakdown, ids: Sequence[str], scale: Scale) -> dict[s
 def _spread(spread: SettingsSpread, scale: Scale) -> dict[str, Any]:
     return {
         "title": spread.title, "settings": spread.settings, "keys": list(spread.keys),
-        "average": on_scale(spread.average, scale),
-        "deviations": {id: on_scale(deviation, scale) for id, deviation in spread.deviations.items()},
+        "average": _on_scale(spread.average, scale),
+        "deviations": {id: _on_scale(deviation, scale) for id, deviation in spread.deviations.items()},
     }  # fmt: skip
 
 
 def _test(test: PairTest, scale: Scale) -> dict[str, Any]:
     return {
-        "difference": on_scale(test.difference, scale), "low": on_scale(test.low, scale), "high": on_scale(test.high, scale),
+        "difference": _on_scale(test.difference, scale), "low": _on_scale(test.low, scale), "high": _on_scale(test.high, scale),
         "p": _three_digits(test.p), "p_holm": _three_digits(test.p_holm),
         "verdict": test.verdict, "verdict_holm": test.verdict_holm,
     }  # fmt: skip
@@ -121,7 +126,7 @@ def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
         "source": "run" if row.ours else "published", "family": row.family,
         "embeddings": summary.get("embeddings"), "size": summary.get("hidden_size"),
         "split": row.split, "average_split": row.split_of(AVERAGE),
-        "average": None if row.average is None else on_scale(row.average.median, scale),
+        "average": None if row.average is None else _on_scale(row.average.median, scale),
         "average_interval": None if row.average is None else _interval(row.average, scale),
         "missing": list(row.missing), "partial_groups": list(row.partial),
         "reduced": list(row.reduced), "apart": dict(row.apart), "seen": list(row.seen),
@@ -131,15 +136,90 @@ def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _details(run: FinishedRun, scale: Scale, with_files: bool) -> dict[str, Any]:
+    """The details of a run: what the page shows when its row is opened. `with_files`: with what needs much space too, configuration, data, learning
+    curves and predictions."""
+    summary = run.summary
+    seeds = []
+    for seed in summary["seeds"]:
+        scores = {id: record["scores"][str(seed)] for id, record in summary["tasks"].items()}
+        shown = {id: _on_scale(score, scale) for id, score in scores.items()}
+        seeds.append({"seed": seed, "scores": shown, "average": _on_scale(run.suite.mean(scores), scale)})
+    versions: dict[str, dict[str, None]] = {}  # the different versions of each package, in order
+    for recorded in summary["versions"]:
+        for name, version in recorded.items():
+            versions.setdefault(name, {})[version] = None
+    details: dict[str, Any] = {
+        "seeds": seeds,
+        "versions": {name: ", ".join(distinct) for name, distinct in versions.items()},
+        "machine": "; ".join(summary["machine"]), "command": summary["command"],
+    }  # fmt: skip
+    if with_files:
+        details |= {
+            "config": {key: _plain(value) for key, value in summary["config"].items()},
+            "inputs": summary["inputs"],
+            "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed, scale)],
+            "classes": {task.id: _chart(run, task) for task in run.tasks if target_kind(task).chart},
+        }
+    return details
+
+
+def _curves(run: FinishedRun, seed: int, scale: Scale) -> list[dict[str, Any]]:
+    """The learning curves of one seed: stage 1 with each task's scores, then stage 2 of each task, which starts at step 0."""
+    curves = []
+    for stage, task_id, rows in run.curves(seed):
+        points = []
+        for row in rows:
+            point: dict[str, Any] = {"step": int(row["step"]), "average": _on_scale(row["dev/average"], scale)}
+            if "train/loss" in row:
+                point["loss"] = round(row["train/loss"], 4)
+            if task_id is None:
+                scores = {task.id: row[key] for task in run.tasks if (key := f"dev/{task.id}") in row}
+                point["scores"] = {id: _on_scale(score, scale) for id, score in scores.items()}
+            points.append(point)
+        curves.append({"stage": stage, "task": task_id, "seed": seed, "points": points})
+    return curves
+
+
+def _chart(run: FinishedRun, task: Task) -> dict[str, Any]:
+    """The chart of the seed with the median score: a confusion matrix (rows are gold labels), or points (gold target, prediction)."""
+    scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
+    seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
+    kind = target_kind(task)
+    gold, predicted = run.rows(task).targets, run.seed_predictions(task, seed)
+    if kind.chart == "points":
+        shown = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
+        points = [[round(float(gold[row]), 4), round(float(predicted[row]), 4)] for row in shown]
+        return {"seed": seed, "points": points}
+    size = len(task.labels or ())
+    codes, answers = (kind.fit_targets(values, None) for values in (gold, predicted))
+    counts = np.bincount(codes * size + answers, minlength=size * size)
+    return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
+
+
+def _plain(value: Any) -> str:
+    """A value of the configuration as it is written on the command line."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_plain, value))}]"
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
     return {
-        "split": split, "median": on_scale(score.median, scale),
-        "min": on_scale(score.min, scale), "max": on_scale(score.max, scale), "interval": _interval(score, scale),
+        "split": split, "median": _on_scale(score.median, scale),
+        "min": _on_scale(score.min, scale), "max": _on_scale(score.max, scale), "interval": _interval(score, scale),
     }  # fmt: skip
 
 
 def _interval(score: Score, scale: Scale) -> list[float | None] | None:
-    return None if score.interval is None else [on_scale(end, scale) for end in score.interval]
+    return None if score.interval is None else [_on_scale(end, scale) for end in score.interval]
+
+
+def _on_scale(score: float | None, scale: Scale) -> float | None:
+    """A score × 100 or a difference on the scale, with three more decimals than the page shows, so that it may round it again."""
+    return None if score is None else round(scale.value(float(score)), scale.decimals + 3)
 
 
 def _three_digits(p: float | None) -> float | None:

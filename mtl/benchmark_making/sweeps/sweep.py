@@ -1,28 +1,34 @@
-"""The file of a sweep: the runs that it lists, each with its name and its folder, and whether to choose among them."""
+"""The file of a sweep: the runs that it lists, each with its settings, its name and its folder, and whether to choose among them."""
 
 import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.log import logger
-from mtl.base.settings.layers import find_yaml, flatten, shipped
-from mtl.base.settings.schema import names_code
+from mtl.base.settings.layers import find_yaml, flatten, flatten_config, shipped
+from mtl.base.settings.schema import INDIFFERENT, PAPER, names_code
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.sweeps.run_entry import EACH, RunEntry, is_idle
+from mtl.benchmark_making.sweeps.run_names import run_name
 from mtl.benchmark_making.sweeps.selected import SETTINGS
 from mtl.benchmark_making.sweeps.selection import Search, has_choice
 from mtl.data.fetching.fetch import awaits_generation
-from mtl.data.splits import check_present
-from mtl.jobs.job import Job
+from mtl.data.splits import check_present, has_files
+from mtl.jobs.job import Job, load_job, load_run
 from mtl.methods import METHODS
 
 SECTIONS = ("title", "settings", "grid", "runs", "select")
 MOST_RUNS = 100_000  # of a grid
+# Keys that determine the name of the folder of a run without other settings.
+BASE_KEYS = ("suite", "data_dir", "method", "embeddings", "variant", "architecture", "preset")
+# Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
+UNNAMED = {*BASE_KEYS, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
+LONGEST_NAME = 200  # bytes; file systems take 255
+EACH = "each"  # the value of tasks: in a sweep file that makes a run for each task
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,55 @@ class Sweep:
     path: Path
     runs: list[Job]
     search: Search | None = None  # the choice among them
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """A run of a sweep file, or with `tasks: each` a run for each task."""
+
+    label: str | None  # its name, if the file gives one
+    naming: Sequence[str]  # the keys that its name is made from otherwise: those that the file sets for this run alone
+    settings: Mapping[str, Any]  # by dotted keys
+
+    def run(self, within: str) -> Job:
+        """The run, in a folder `within` that of the suite. Raises InputError for settings that no run or no sweep has."""
+        if "run_dir" in self.settings:
+            raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
+
+        def with_name(job: Job) -> Job:
+            """The job with its name, and with the folder of this name."""
+            name = self.label or self._name(job)
+            if len(name.encode()) > LONGEST_NAME:
+                raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
+            folder = job.folder.path.parent / within / name
+            return replace(job, config=replace(job.config, run_dir=str(folder)), name=name)
+
+        run = load_run(self.settings, with_name)
+        if not _is_idle(run):
+            _ = run.run_tasks  # raises InputError for tasks that the method does not answer
+        return run
+
+    def runs_by_task(self, within: str) -> list[Job]:
+        """A run for each trained task and those that its head answers; one run if the method has no task."""
+        settings = {key: value for key, value in self.settings.items() if (key, value) != ("tasks", EACH)}
+        run_on_all = replace(self, settings=settings).run(within)
+        if _is_idle(run_on_all):
+            return [run_on_all]
+        answered: dict[str, list[str]] = {task.id: [] for task in run_on_all.run_tasks if task.answered_by is None}
+        for task in run_on_all.run_tasks:
+            answered[task.answered_by or task.id].append(task.id)
+        naming = [*(key for key in self.naming if key != "tasks"), "tasks"]
+        labels = {id: None if self.label is None else f"{self.label}-{id}" for id in answered}
+        entries = [RunEntry(labels[id], naming, {**settings, "tasks": tasks}) for id, tasks in answered.items()]
+        return [entry.run(within) for entry in entries]
+
+    def _name(self, job: Job) -> str:
+        """The name of a run without a label: the method's folder, and those of its own settings that change it. No other run matters."""
+        preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
+        base_settings = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
+        base, flat = flatten_config(load_job({**preset, **base_settings}).config), flatten_config(job.config)
+        changed = [key for key in self.naming if key not in UNNAMED and flat[key] != base.get(key)]
+        return run_name(job.folder.path.name, {key: flat[key] for key in changed})
 
 
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
@@ -114,11 +169,19 @@ def _load_all(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, A
             settings = ", ".join(f"{key}={value}" for key, value in entry.settings.items())
             raise InputError(f"run {entry.label or f'{number} ({settings})'}: {error}", path=path) from None
         for run in runs:
-            if is_idle(run):
+            if _is_idle(run):
                 reason = f"{run.data_dir} has no files" if run.config.tasks else f"suite {run.suite.name} has no task"
                 logger.info("left out: %s, since %s for it", run.name, reason)
             else:
                 yield run
+
+
+def _is_idle(job: Job) -> bool:
+    """Whether the method has no task: it answers none of the chosen ones, or only tasks that the data lacks (`allow_missing`)."""
+    answered = [task for task in job.tasks if task.id not in job.unanswered]
+    if job.suite.allow_missing and any(has_files(task, job.data_dir) for task in job.suite.tasks.values()):
+        answered = [task for task in answered if has_files(task, job.data_dir)]
+    return not answered
 
 
 def _check_together(path: Path, runs: Sequence[Job]) -> None:

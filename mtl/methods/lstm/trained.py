@@ -88,8 +88,7 @@ class TrainedLstm(TrainedNetworks):
         sequences = self.to_sequences(tokenized.with_boundaries() if self.config.boundary_words else tokenized)
         with mixed_precision(self.config.trainer, self.encoder.device), hidden_progress():
             encoded = self.encoder.encode(sequences, torch.arange(len(tokenized)), pooling=pooling)
-        numbers = [tokenized.index[text] for text in texts]
-        return encoded[numbers].numpy()
+        return encoded[[tokenized.index[text] for text in texts]].numpy()
 
     def fingerprint(self) -> str:
         """A hash of the encoder's weights, of the word vectors, and of the settings that vectors depend on."""

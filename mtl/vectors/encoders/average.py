@@ -19,17 +19,28 @@ from mtl.base.version import VERSION
 from mtl.data.files import read_lines
 from mtl.data.loading import training_texts
 from mtl.data.splits import present_tasks
-from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
+from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses_version
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.interface import Reader
+from mtl.embedders.new_words import FileSource, WordReader, WordSource
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
+from mtl.embedders.vector_files.vector_file import WordVectors
+from mtl.embedders.words import WordEmbedder, check_dim
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, check_language, mean_vector
-from mtl.vectors.encoders.readers import READ_SETTINGS, open_reader
 
 SECTION = "embeddings."
+FILE = ("embeddings.path", "embeddings.dim", "embeddings.missing")
+# By the name of embeddings that have vectors before a run, the settings that the vectors depend on.
+READ_SETTINGS = {
+    "random": ("embeddings.dim", "seed"),
+    "fasttext": FILE,
+    "glove": FILE,
+    "elmo": ("embeddings.path", "embeddings.exact"),
+    "word2vec": FILE,
+}
 
 
 @dataclass
@@ -104,7 +115,7 @@ def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, tasks = _centring_texts(settings, suite) if settings.centre else ([], ())
     device = device_of(settings.device, "device")
-    model = AverageModel(_open_vectors(options, settings.seed, suite, device), language, device)
+    model = AverageModel(_open_reader(options, settings.seed, suite, device), language, device)
     seed = f"seed {settings.seed}, " if "seed" in READ_SETTINGS[options.name] else ""
     centring = "centred" if settings.centre else "not centred"
     encoder = ModelEncoder(
@@ -139,19 +150,59 @@ def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOpt
     return options
 
 
-def _open_vectors(options: EmbedderOptions, seed: int, suite: Suite | None, device: torch.device) -> Reader:
-    """The reader of the word vectors. Raises InputError for vectors that are not there or not valid."""
+def _open_reader(options: Any, seed: int, suite: Suite | None, device: torch.device) -> Reader:
+    """The reader of the vectors of embeddings in READ_SETTINGS, with these options (`EmbedderKind.options`). The device computes an ELMo's vectors,
+    in float32. Raises InputError for vectors that are not there or cannot be read, or of another size than `options.dim`."""
     kind = EMBEDDERS[options.name]
     kind.check_installed(options.name)
-    path = None
-    if kind.exists is not None:
-        vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
-        if vectors is None:
-            raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
-        path, _ = vector_path(vectors, Path("embeddings"), PLAIN_HELD_OUT)
-        if not kind.exists(path):
-            raise InputError(f"no such vectors; set {SECTION}path=PATH", path=path)
-    return open_reader(options, path, seed, device)
+    if kind.exists is None:  # random vectors, which follow from the seed
+        return SourceReader(DrawnVectors(options.dim, seed), options.dim, parameters=0)
+    vectors = options.path or (suite.embeddings.get(options.name) if suite else None)
+    if vectors is None:
+        raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
+    path, _ = vector_path(vectors, Path("embeddings"), PLAIN_HELD_OUT)
+    if not kind.exists(path):
+        raise InputError(f"no such vectors; set {SECTION}path=PATH", path=path)
+    if options.name == "elmo":
+        from mtl.embedders.elmo.embeddings import ElmoEmbedder, ElmoReader, load_elmo
+
+        elmo, digest = load_elmo(path, options.exact, device)
+        return ElmoReader(elmo, digest, "float32", ElmoEmbedder(elmo))  # untrained: the mean of the layers
+    source = FileSource(path, None, ngrams=options.missing == "unknown")
+    words, dim = source.file.shape
+    check_dim(path, dim, options.dim)
+    return SourceReader(source, dim, words * dim)
+
+
+class SourceReader(WordReader):
+    """The words of a source alone. The vector of other words is zero."""
+
+    def __init__(self, source: WordSource, dim: int, parameters: int) -> None:
+        embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
+        embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
+        super().__init__(Vocabulary([]), embedder, source)
+        self._parameters = parameters
+
+    def parameters(self) -> int:
+        return self._parameters
+
+
+@dataclass(frozen=True)
+class DrawnVectors:
+    """A vector from N(0, 1) for any word, which depends on the word and the seed alone: a `WordSource`."""
+
+    dim: int
+    seed: int
+
+    def read(self, words: Sequence[str]) -> WordVectors:
+        vectors = np.empty((len(words), self.dim), dtype=np.float32)
+        for row, word in zip(vectors, words, strict=True):
+            digest = hashlib.sha256(f"{self.seed} {word}".encode("utf-8", "surrogatepass")).digest()
+            row[:] = np.random.default_rng(int.from_bytes(digest[:8], "big")).standard_normal(self.dim)
+        return WordVectors(vectors, np.ones(len(words), dtype=bool), np.zeros(len(words), dtype=bool))
+
+    def fingerprint(self) -> str:
+        return repr(self)
 
 
 def _centring_texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], tuple[str, ...]]:

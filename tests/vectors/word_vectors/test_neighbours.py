@@ -5,9 +5,8 @@ import pytest
 from gensim.models import KeyedVectors
 
 from mtl.embedders.vector_files.vector_file import WordVectors
-from mtl.vectors.word_vectors import neighbours
-from mtl.vectors.word_vectors.method import Expressions
-from mtl.vectors.word_vectors.neighbours import nearest_words
+from mtl.vectors.word_vectors import method
+from mtl.vectors.word_vectors.method import Expressions, nearest_words
 
 WORDS = [f"w{i}" for i in range(300)]
 
@@ -20,7 +19,7 @@ def blocks(vectors: np.ndarray, size: int) -> Iterator[tuple[list[str], np.ndarr
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_the_same_words_as_gensim(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """gensim's `most_similar` leaves out the words of the question."""
-    monkeypatch.setattr(neighbours, "MOST_SCORES", 100)
+    monkeypatch.setattr(method, "MOST_SCORES", 100)
     rng = np.random.default_rng(3)
     vectors = rng.normal(size=(300, 10)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)  # gensim adds vectors of length 1
