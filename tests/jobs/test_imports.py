@@ -145,6 +145,8 @@ def test_settings_that_make_no_sense(home: Path, floor: Path) -> None:
     refused(lambda: import_job("a", [home / "none"], settings), file="none")
     (home / "empty").mkdir()
     refused(lambda: import_job("a", [home / "empty"], settings), file="empty")
+    (home / "mine.csv").write_text("prediction\nja\n", encoding="utf-8")
+    refused(lambda: import_job("a", [home / "mine.csv"], settings), file="mine.csv")  # it stands in no folder
     (home / "system.yaml").write_text("colour: red\n", encoding="utf-8")
     refused(lambda: import_job("a", [path], {**settings, "system": "system.yaml"}), file="system.yaml")
     refused(lambda: import_job("a", [path], {**settings, "systm": "system.yaml"}))
