@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from elmo_files import write_elmo
 from input_errors import MESSAGES
+from rows_suite import write_rows_suite
 from small_suite import SMALL, small_settings
 
 import mtl
@@ -155,6 +156,14 @@ def suite_file(settings: list[str], tmp_path: Path) -> Path:
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of two seeds on the small suite, whose data lies beside it in `data`. Tests change copies of it alone."""
     return mtl.run(*small_settings(tmp_path_factory.mktemp("small")), seeds=2).path
+
+
+@pytest.fixture
+def rows_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with the suite of `rows_suite`: numbers with ids, choices whose dev rows are held out of train, labels without ids."""
+    monkeypatch.chdir(tmp_path)
+    write_rows_suite(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from data_files import read_column, read_json, write_jsonl
 from input_errors import refused
-from rows_suite import write_rows_suite
+from rows_suite import write
 
 from mtl.api.cli import main
 from mtl.jobs.baseline import run_baseline
@@ -29,22 +29,6 @@ GRAD = [{"id": f"g{i}", "prediction": i} for i in (2, 0, 3, 1)]  # of the rows g
 PAR = ["ja", "nej"]  # the targets of dev
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a suite whose tasks are numbers with ids, choices whose dev rows are held out of train, and labels without ids."""
-    monkeypatch.chdir(tmp_path)
-    write_rows_suite(tmp_path)
-    return tmp_path
-
-
-def write(file: str, *lines: Line | str) -> None:
-    """A file in the folder `theirs`, with these texts or objects on its lines."""
-    path = Path("theirs", file)
-    path.parent.mkdir(exist_ok=True)
-    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    path.write_text("".join(f"{line}\n" for line in texts), encoding="utf-8")
-
-
 def imported(*settings: str) -> int:
     return main(["import", "theirs", "theirs", "suite=rader.yaml", "data_dir=data", *settings])
 
@@ -57,15 +41,14 @@ def bad(*settings: str, **where: Any) -> None:
 
 
 def predicted(split: str, task: str, seed: int = 1) -> list[str]:
-    path = Path(f"runs/rader/theirs/seed-{seed}/predictions/{split}_pred_{task}.tsv")
-    return read_column(path)
+    return read_column(Path(f"runs/rader/theirs/seed-{seed}/predictions/{split}_pred_{task}.tsv"))
 
 
 def summary() -> dict[str, Any]:
     return read_json(Path("runs/rader/theirs/summary.json"))
 
 
-def test_lines_with_ids_may_stand_in_any_order(home: Path) -> None:
+def test_lines_with_ids_may_stand_in_any_order(rows_home: Path) -> None:
     write("dev_pred_grad.jsonl", *GRAD)
     write("test_pred_grad.jsonl", *({"id": f"t{i}", "prediction": i / 2} for i in (3, 2, 1, 0)))
     write("dev_pred_par.jsonl", *({"prediction": label} for label in PAR))
@@ -80,7 +63,7 @@ def test_lines_with_ids_may_stand_in_any_order(home: Path) -> None:
     assert note in Path("outside/table.md").read_text(encoding="utf-8")
 
 
-def test_held_out_rows_have_the_ids_of_the_training_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_held_out_rows_have_the_ids_of_the_training_file(rows_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["baseline", "suite=rader.yaml", "data_dir=data", "method=majority", "tasks=[val]", "seeds=[1]"]) == 0
     lines = read_json(Path("runs/rader/majority/held_out.json"))["val"]
     write("dev_pred_val.jsonl", *({"id": line - 1, "prediction": 1} for line in reversed(lines)))
@@ -104,22 +87,21 @@ def test_held_out_rows_have_the_ids_of_the_training_file(home: Path, capsys: pyt
         *([{**GRAD[0], "prediction": [[]]}], [{"prediction": 1}, {"prediction": 2}]),
     ],
 )
-def test_bad_lines(lines: list[Line | str], home: Path) -> None:
+def test_bad_lines(lines: list[Line | str], rows_home: Path) -> None:
     write("dev_pred_grad.jsonl", *lines)
     bad(file="dev_pred_grad.jsonl")
     assert not Path("runs").exists()
 
 
 @pytest.mark.parametrize("file", ["dev_pred_grad.tsv", "dev_pred_grad.jsonl", "grad/dev.jsonl"])
-def test_lines_are_counted_before_they_take_memory(file: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_counted_before_they_take_memory(file: str, rows_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.submissions.data_rows.MORE_LINES", 10)
     write("dev_pred_par.tsv", "target", *PAR)
-    Path("theirs", file).parent.mkdir(exist_ok=True)
     write(file, *["1"] * 15)
     bad(file=Path(file).name)
 
 
-def test_what_fits_neither_the_rows_nor_another_file_is_refused(home: Path) -> None:
+def test_what_fits_neither_the_rows_nor_another_file_is_refused(rows_home: Path) -> None:
     write("dev_pred_par.jsonl", {"prediction": "ja"}, {"prediction": "Nej"})
     bad(file="dev_pred_par.jsonl", line=2)
     write("dev_pred_par.jsonl", {"id": 1, "prediction": "ja"}, {"id": 2, "prediction": "nej"})
@@ -133,15 +115,15 @@ def test_what_fits_neither_the_rows_nor_another_file_is_refused(home: Path) -> N
     write("dev_pred_val.tsv", "label", "1")
     bad(file="test_pred_val.jsonl", line=3)
     shutil.rmtree("theirs")
-    file = home / "data/grad/dev.jsonl"
+    file = rows_home / "data/grad/dev.jsonl"
     file.write_text(file.read_text(encoding="utf-8").replace('"g3"', '"g0"'), encoding="utf-8")
     write("dev_pred_grad.jsonl", *GRAD)
     bad(file="dev.jsonl", line=4)
 
 
-def test_answers_are_read_as_labels_and_those_that_fit_none_count_as_wrong(home: Path) -> None:
+def test_answers_are_read_as_labels_and_those_that_fit_none_count_as_wrong(rows_home: Path) -> None:
     labels = "par: {yes: ja, no: nej, 'NO, never': nej}\ngrad: {four: 4}\n"
-    (home / "labels.yaml").write_text(labels, encoding="utf-8")
+    (rows_home / "labels.yaml").write_text(labels, encoding="utf-8")
     for seed, (first, second) in enumerate([(" YES", "no, NEVER"), ("Ja", "perhaps")], start=1):
         write("dev_pred_par.tsv", "label", first, second)
         grad = ["Four", "2.5", "nan", 7]
@@ -175,7 +157,7 @@ def test_answers_are_read_as_labels_and_those_that_fit_none_count_as_wrong(home:
     assert "counted as wrong: grad dev 2, 2 of 4" in Path("report/index.html").read_text(encoding="utf-8")
 
 
-def test_labels_may_stand_on_the_command_line(home: Path) -> None:
+def test_labels_may_stand_on_the_command_line(rows_home: Path) -> None:
     write("dev_pred_par.jsonl", {"prediction": 1}, {"prediction": "none"})
     labels = f'labels={{par: {{"1": ja, "2": nej, "{"a long answer " * 30}": ja}}}}'
     assert imported(labels) == 0
@@ -203,20 +185,20 @@ def test_labels_may_stand_on_the_command_line(home: Path) -> None:
     ],
     ids=count(),
 )
-def test_bad_labels_are_refused(content: str, home: Path) -> None:
-    (home / "labels.yaml").write_text(f"{content}\n", encoding="utf-8")
+def test_bad_labels_are_refused(content: str, rows_home: Path) -> None:
+    (rows_home / "labels.yaml").write_text(f"{content}\n", encoding="utf-8")
     write("dev_pred_par.tsv", "label", *PAR)
     bad("labels=labels.yaml", file="labels.yaml")
 
 
-def test_bad_labels_of_a_command(home: Path) -> None:
+def test_bad_labels_of_a_command(rows_home: Path) -> None:
     write("dev_pred_par.tsv", "label", *PAR)
     for labels in ("{par: {yes: ja}}", "{par: 3}", "3", "none.yaml"):
         bad(f"labels={labels}")
     bad("imported.labels.par=3")
 
 
-def test_answers_are_still_predictions_of_all_rows(home: Path) -> None:
+def test_answers_are_still_predictions_of_all_rows(rows_home: Path) -> None:
     labels = 'labels={par: {"yes": ja}}'
     write("dev_pred_par.tsv", "label", "yes")
     bad(labels, file="dev_pred_par.tsv", line=2)
@@ -224,15 +206,16 @@ def test_answers_are_still_predictions_of_all_rows(home: Path) -> None:
     write("dev_pred_par.jsonl", {"prediction": "yes"}, {"prediction": None})
     bad(labels, file="dev_pred_par.jsonl", line=2)
     Path("theirs/dev_pred_par.jsonl").unlink()
-    rows = [json.loads(line) for line in (home / "data/par/dev.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in (rows_home / "data/par/dev.jsonl").read_text(encoding="utf-8").splitlines()]
     write("par/dev.jsonl", *({**row, "prediction": "yes"} for row in rows))
     assert imported(labels) == 0
     assert predicted("dev", "par") == ["ja", "ja"]
 
 
-def test_rows_of_a_dev_file_that_the_data_lacks_are_left_out(home: Path) -> None:
-    rows = [json.loads(line) for line in (home / "official/par/test.jsonl").read_text(encoding="utf-8").splitlines()]
-    Path("theirs/par").mkdir(parents=True)
+def test_rows_of_a_dev_file_that_the_data_lacks_are_left_out(rows_home: Path) -> None:
+    rows = [
+        json.loads(line) for line in (rows_home / "official/par/test.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     for split, some in (("dev", rows[:2]), ("test", rows)):
         write(f"par/{split}.jsonl", *({**row, "prediction": row["label"]} for row in some))
     assert imported("data_dir=official") == 0
@@ -240,7 +223,7 @@ def test_rows_of_a_dev_file_that_the_data_lacks_are_left_out(home: Path) -> None
     assert not Path("runs/rader/theirs/seed-1/predictions/dev_pred_par.tsv").exists()
 
 
-def test_what_answers_mean(home: Path) -> None:
+def test_what_answers_mean(rows_home: Path) -> None:
     tasks = load_suite(Path("rader.yaml")).tasks
     gold = np.array([0.0, 1.0, np.nan])
     for id, spellings, answers, targets, unfit in (
@@ -260,8 +243,8 @@ def test_what_answers_mean(home: Path) -> None:
     assert (read.tolist(), count) == ([1, 0, 0, 2], 1)
 
 
-def test_words_and_texts_have_no_labels(home: Path) -> None:
-    suite = home / "rader.yaml"
+def test_words_and_texts_have_no_labels(rows_home: Path) -> None:
+    suite = rows_home / "rader.yaml"
     text = suite.read_text(encoding="utf-8").replace('labels: ["ja", "nej"]', "kind: word")
     suite.write_text(text.replace("    also: [macro_f1]\n", ""), encoding="utf-8")
     write("dev_pred_par.tsv", "label", *PAR)
@@ -288,7 +271,7 @@ def test_words_and_texts_have_no_labels(home: Path) -> None:
         ("tsv", ["label", "0", "1", "2", "3"]),
     ],
 )
-def test_tables_whose_header_is_plain(file: str, lines: list[str], home: Path) -> None:
+def test_tables_whose_header_is_plain(file: str, lines: list[str], rows_home: Path) -> None:
     write(f"dev_pred_grad.{file}", *lines)
     assert imported() == 0
     assert predicted("dev", "grad") == ["0.0", "1.0", "2.0", "3.0"]
@@ -307,15 +290,15 @@ QUOTED = ["id,prediction", 'g0,"0', '"', "", "g1,1", "g2,2", "g3,x"]  # a mark t
         *(("csv", [",prediction", "12,1", "13,0", "14,2", "15,3"]), ("csv", ["id,prediction", "g0,0", "g1,1", "g2,2", "g3,x"])),
     ],
 )  # fmt: skip
-def test_tables_that_are_not_plain_are_refused(file: str, lines: list[str], home: Path) -> None:
+def test_tables_that_are_not_plain_are_refused(file: str, lines: list[str], rows_home: Path) -> None:
     write(f"dev_pred_grad.{file}", *lines)
     bad(file=f"dev_pred_grad.{file}")
 
 
 @pytest.mark.parametrize("ids", ["[id]", "[idx]", "[Idx, idx]"])
-def test_numbers_are_ids_if_the_suite_says_so_and_else_asked_about_where_they_may_be(ids: str, home: Path) -> None:
+def test_numbers_are_ids_if_the_suite_says_so_and_else_asked_about_where_they_may_be(ids: str, rows_home: Path) -> None:
     """Dev rows of `par` with the column `idx`, which is not in order, in a suite with these columns of ids."""
-    suite, file = home / "rader.yaml", home / "data/par/dev.jsonl"
+    suite, file = rows_home / "rader.yaml", rows_home / "data/par/dev.jsonl"
     suite.write_text(suite.read_text(encoding="utf-8").replace("ids: [id, idx]", f"ids: {ids}"), encoding="utf-8")
 
     def write_data(*order: int) -> None:
@@ -335,17 +318,10 @@ def test_numbers_are_ids_if_the_suite_says_so_and_else_asked_about_where_they_ma
     assert predicted("dev", "par") == (["nej", "ja", "nej"] if ids == "[id]" else ["nej", "nej", "ja"])
 
 
-def test_one_file_is_named_and_put_in_a_folder(home: Path) -> None:
-    Path("mine.csv").write_text("prediction\nja\n", encoding="utf-8")
-    refused(
-        lambda: import_job("theirs", [Path("mine.csv")], {"suite": "rader.yaml", "data_dir": "data"}), file="mine.csv"
-    )
-
-
-def test_a_target_may_have_the_name_of_a_column_of_ids(home: Path) -> None:
-    for path in (home / "rader.yaml", *(home / "data/par").iterdir()):
+def test_a_target_may_have_the_name_of_a_column_of_ids(rows_home: Path) -> None:
+    for path in (rows_home / "rader.yaml", *(rows_home / "data/par").iterdir()):
         path.write_text(path.read_text(encoding="utf-8").replace("label", "idx"), encoding="utf-8")
-    suite = home / "rader.yaml"
+    suite = rows_home / "rader.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace("idxs:", "labels:"), encoding="utf-8")
     write("dev_pred_par.csv", "idx", *PAR)
     assert imported("tasks=[par]") == 0
@@ -368,7 +344,7 @@ def test_only_cells_of_tsv_have_escapes(file: str, lines: list[str]) -> None:
     assert targets.tolist() == ["3 \\times 4", "C:\\dir"] and not errors
 
 
-def test_rows_that_the_system_may_have_trained_on_are_marked(home: Path) -> None:
+def test_rows_that_the_system_may_have_trained_on_are_marked(rows_home: Path) -> None:
     assert main(["data", "rader.yaml", "data_dir=data", "--write-splits", "splits"]) == 0
     dev = [json.loads(line) for line in Path("splits/val/dev.jsonl").read_text(encoding="utf-8").splitlines()]
     write("dev_pred_val.csv", "idx,prediction", *(f"{row['idx']},{row['label']}" for row in reversed(dev)))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from data_files import read_column, read_json, write_jsonl
 from input_errors import refused
-from rows_suite import read, write_rows_suite
+from rows_suite import read
+from structured_suite import label_rows, sentences, write_suite
 
 import mtl
 from mtl.api.cli import main
@@ -28,13 +29,6 @@ class Table:
         return self._values[name]
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write_rows_suite(tmp_path)
-    return tmp_path
-
-
 def imported(predictions: Any, name: str = "theirs", **settings: Any) -> Path:
     return mtl.import_predictions(name, predictions, suite="rader.yaml", data_dir="data", **settings).path
 
@@ -44,7 +38,7 @@ def predicted(run: Path, split: str, task: str, seed: int = 1) -> list[str]:
 
 
 @pytest.mark.slow
-def test_lists_arrays_and_tables_make_the_run_that_files_make(home: Path) -> None:
+def test_lists_arrays_and_tables_make_the_run_that_files_make(rows_home: Path) -> None:
     write_jsonl(Path("files/dev_pred_grad.jsonl"), [{"prediction": number} for number in GRAD])
     assert main(["import", "files", "files", "suite=rader.yaml", "data_dir=data"]) == 0
     order = [2, 0, 3, 1]
@@ -62,7 +56,7 @@ def test_lists_arrays_and_tables_make_the_run_that_files_make(home: Path) -> Non
     assert len(find_runs(Path("runs"))) == 8
 
 
-def test_a_data_frame(home: Path) -> None:
+def test_a_data_frame(rows_home: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"id": ["g3", "g2", "g1", "g0"], "prediction": GRAD})
     run = imported({"grad": frame, "par": pandas.Series(["ja", "nej"])})
@@ -80,7 +74,7 @@ def test_a_data_frame(home: Path) -> None:
     refused(lambda: imported({"grad": [True, *GRAD[1:]]}, "truth"))
 
 
-def test_an_index_has_ids_or_the_order_of_the_data(home: Path) -> None:
+def test_an_index_has_ids_or_the_order_of_the_data(rows_home: Path) -> None:
     pandas = pytest.importorskip("pandas")
     shuffled = pandas.Series(GRAD).sample(frac=1, random_state=1)
     by_id = shuffled.rename(lambda label: f"g{label}")
@@ -93,11 +87,11 @@ def test_an_index_has_ids_or_the_order_of_the_data(home: Path) -> None:
         refused(lambda other=other: imported({"grad": other}))
 
 
-def test_a_column_of_the_data_may_be_called_is_count(home: Path) -> None:
+def test_a_column_of_the_data_may_be_called_is_count(rows_home: Path) -> None:
     pandas = pytest.importorskip("pandas")
-    suite = home / "rader.yaml"
+    suite = rows_home / "rader.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace("text: [text]", "text: [is_count]"), encoding="utf-8")
-    for file in (home / "data/grad").iterdir():
+    for file in (rows_home / "data/grad").iterdir():
         file.write_text(file.read_text(encoding="utf-8").replace('"text"', '"is_count"'), encoding="utf-8")
     texts = [json.loads(line)["is_count"] for line in read(Path("data/grad/dev.jsonl"))]
     table = pandas.DataFrame({"is_count": texts, "prediction": GRAD, "split": "dev"})
@@ -106,7 +100,7 @@ def test_a_column_of_the_data_may_be_called_is_count(home: Path) -> None:
 
 
 @pytest.mark.wings
-def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(home: Path) -> None:
+def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(rows_home: Path) -> None:
     pandas = pytest.importorskip("pandas")
     labels = [["ja", "nej"][i % 2] for i in range(40)]
     rows = pandas.DataFrame({"text": [f"text number {i}" for i in range(40)], "label": labels})
@@ -143,49 +137,28 @@ def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(hom
         refused(lambda given=given: score(given, "bad"))
 
 
-@pytest.mark.wings
-def test_lists_of_labels_and_a_column_for_each_label(home: Path) -> None:
+def test_lists_of_labels_and_a_column_for_each_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pandas = pytest.importorskip("pandas")
-    tags = [["sad", "old"], [], ["new"], ["new", "sad"]] * 5
-    tokens = [["Jan", "sang"], ["Ola", "sov", "."]] * 10
-    labels = [["B-PER", "O"], ["B-PER", "O", "O"]] * 10
-    rows = pandas.DataFrame(
-        {"text": [f"film {i}" for i in range(20)], "tags": tags, "tokens": tokens, "labels": labels}
-    )
-    declared = {
-        "tags": {
-            "kind": "multi_label",
-            "labels": ["new", "old", "sad"],
-            "text": ["text"],
-            "target": "tags[]",
-            "metric": "micro_f1",
-        },
-        "names": {
-            "kind": "token_labels",
-            "labels": ["O", "B-PER"],
-            "text": ["tokens[]"],
-            "target": "labels[]",
-            "metric": "span_f1",
-        },
-    }
-    frames = {id: {"train": rows, "dev": rows} for id in declared}
-    suite = mtl.Suite.from_frames(frames, name="lists", tasks=declared)
-    table = pandas.DataFrame([{name: name in of_row for name in ("sad", "new", "old")} for of_row in tags])
-    mine = mtl.run(suite=suite, method="majority", tasks=["names"]).predictions("names")
+    monkeypatch.chdir(tmp_path)
+    places: dict[str, Any] = {"suite": write_suite(tmp_path), "data_dir": "data"}
+    labels = [[label for _, label in row] for row in sentences("dev")]
+    tags = [row["labels"] for row in label_rows("dev")]
+    table = pandas.DataFrame([{name: name in of_row for name in ("rage", "joy", "fear")} for of_row in tags])
+    mine = mtl.run(**places, method="majority", tasks=["names"]).predictions("names")
     lists = [[*map(form, tags)] for form in (list, tuple, set, np.array, lambda of_row: of_row[::-1])]
     for number, given in enumerate([*lists, table, table * 1.0]):
         names = (labels, mine["gold"], list(map(tuple, labels)))[number % 3]
-        run = mtl.import_predictions(f"form-{number}", {"tags": given, "names": names}, suite=suite)
+        run = mtl.import_predictions(f"form-{number}", {"lists": given, "names": names}, **places)
         assert run.scores[1].tolist() == [100.0, 100.0]
-    refused(lambda: mtl.import_predictions("bad", {"names": [{"O"}] * 20}, suite=suite))
-    for given in ([None] * 20, [["sad"], ["bad"]] * 10, table[["sad", "old"]]):
-        refused(lambda given=given: mtl.import_predictions("bad", {"tags": given}, suite=suite))
+    refused(lambda: mtl.import_predictions("bad", {"names": [{"O"}] * 24}, **places))
+    for given in ([None] * 24, [["rage"], ["bad"]] * 12, table[["rage", "joy"]]):
+        refused(lambda given=given: mtl.import_predictions("bad", {"lists": given}, **places))
 
 
-def test_numbers_and_truth_values_that_equal_a_label(home: Path) -> None:
-    suite = home / "rader.yaml"
+def test_numbers_and_truth_values_that_equal_a_label(rows_home: Path) -> None:
+    suite = rows_home / "rader.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace('["ja", "nej"]', '["0", "1"]'), encoding="utf-8")
-    for file in (home / "data/par").iterdir():
+    for file in (rows_home / "data/par").iterdir():
         cells = file.read_text(encoding="utf-8").replace('"ja"', "0").replace('"nej"', '"1"')
         file.write_text(cells, encoding="utf-8")
     for number, given in enumerate(([0.0, 1.0], [False, True], np.array([0, 1]), Table(pred=["0", "1"]))):
@@ -194,7 +167,7 @@ def test_numbers_and_truth_values_that_equal_a_label(home: Path) -> None:
         refused(lambda odd=odd: imported({"par": [0, odd]}, "odd"))
 
 
-def test_several_seeds_with_labels_and_a_description(home: Path) -> None:
+def test_several_seeds_with_labels_and_a_description(rows_home: Path) -> None:
     predictions = [{"par": ["yes", "NO"]}, {"par": ["yes", "perhaps"]}]
     settings = {"seed": (3, 5), "labels": {"par": {"yes": "ja", "no": "nej"}}}
     run = imported(predictions, system={"title": "A model", "family": "llm", "parameters": 7}, **settings)
@@ -204,7 +177,7 @@ def test_several_seeds_with_labels_and_a_description(home: Path) -> None:
     assert done["notes"][-1] == "Answers that fit no label, counted as wrong: par dev 0, 1 of 2 (seeds 3, 5)."
 
 
-def test_the_same_call_keeps_the_run_and_other_predictions_are_refused(home: Path) -> None:
+def test_the_same_call_keeps_the_run_and_other_predictions_are_refused(rows_home: Path) -> None:
     run = imported({"grad": GRAD})
     before = (run / "summary.json").read_bytes()
     assert imported({"grad": GRAD}) == run
@@ -225,12 +198,12 @@ def test_the_same_call_keeps_the_run_and_other_predictions_are_refused(home: Pat
         {"grad": {"dev": GRAD, "test": [1, None, 2, 3]}},
     ],
 )
-def test_bad_predictions_are_refused(predictions: Any, home: Path) -> None:
+def test_bad_predictions_are_refused(predictions: Any, rows_home: Path) -> None:
     refused(lambda: imported(predictions))
     assert not [path for path in Path("runs").rglob("*") if path.is_file() and path.name != ".lock"]
 
 
-def test_bad_settings_are_refused(home: Path) -> None:
+def test_bad_settings_are_refused(rows_home: Path) -> None:
     theirs = {"suite": "rader.yaml", "data_dir": "none"}
     refused(lambda: mtl.import_predictions("theirs", {"grad": GRAD}, **theirs), file="train.jsonl")
     refused(lambda: imported({"par": ["ja", "nej"]}, labels={"par": {"yes": "yes"}}), key="labels.par.yes")

@@ -104,38 +104,24 @@ def test_test_predictions_alone_are_a_submission_and_what_is_left_out_is_said(
     assert "left out: mood-elsewhere, since data/elsewhere/test.jsonl is missing" in caplog.messages
 
 
-@pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run on the Swedish sample, whose submission has rows."""
-    path = tmp_path_factory.mktemp("rows")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(path)
-        tasks = "tasks=[absabank-imm,swewic,swefaq]"
-        assert main(["baseline", "suite=superlim-sample", "method=random", "seeds=[1]", tasks]) == 0
-    return path
-
-
-def submission(rows: Path, home: Path) -> Path:
-    (home / "data").unlink(missing_ok=True)
-    (home / "data").symlink_to(rows / "data")
-    shutil.copytree(rows / "runs/superlim-sample/random/seed-1/submission", home / "theirs")
-    return home / "theirs"
-
-
 @pytest.mark.slow
-def test_folders_of_rows(rows: Path, home: Path) -> None:
-    submission(rows, home)
+def test_folders_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The submission of a run on the Swedish sample has rows."""
+    monkeypatch.chdir(tmp_path)
+    chosen = "tasks=[absabank-imm,swewic,swefaq]"
+    assert main(["baseline", "suite=superlim-sample", "method=random", "seeds=[1]", chosen]) == 0
+    shutil.copytree("runs/superlim-sample/random/seed-1/submission", "theirs")
     assert main(["import", "theirs", "theirs", "suite=superlim-sample"]) == 0
-    tasks = summary(rows, "random", "superlim-sample")["tasks"]
-    assert summary(home, "theirs", "superlim-sample")["tasks"] == tasks
+    tasks = summary(tmp_path, "random", "superlim-sample")["tasks"]
+    assert summary(tmp_path, "theirs", "superlim-sample")["tasks"] == tasks
     # A submission on more rows than are here, in any order, gives those of the rows that are here.
-    file = home / "theirs/swewic/dev.jsonl"
+    file = Path("theirs/swewic/dev.jsonl")
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)[::-1]
     other = json.loads(lines[0])
     other["first"]["context"] += " Annan."
     file.write_text("".join([json.dumps(other) + "\n", *lines]), encoding="utf-8")
     assert main(["import", "more", "theirs", "suite=superlim-sample"]) == 0
-    assert summary(home, "more", "superlim-sample")["tasks"] == tasks
+    assert summary(tmp_path, "more", "superlim-sample")["tasks"] == tasks
 
 
 def test_settings_that_make_no_sense(home: Path, floor: Path) -> None:
@@ -145,6 +131,8 @@ def test_settings_that_make_no_sense(home: Path, floor: Path) -> None:
     refused(lambda: import_job("a", [home / "none"], settings), file="none")
     (home / "empty").mkdir()
     refused(lambda: import_job("a", [home / "empty"], settings), file="empty")
+    (home / "mine.csv").write_text("prediction\nja\n", encoding="utf-8")
+    refused(lambda: import_job("a", [home / "mine.csv"], settings), file="mine.csv")  # it stands in no folder
     (home / "system.yaml").write_text("colour: red\n", encoding="utf-8")
     refused(lambda: import_job("a", [path], {**settings, "system": "system.yaml"}), file="system.yaml")
     refused(lambda: import_job("a", [path], {**settings, "systm": "system.yaml"}))

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from annotate_parts import read_key_of, write_forms_of
-from data_files import read_column, write_lines
+from data_files import read_column
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
-from rows_suite import write_rows_suite
+from rows_suite import write
 
 from mtl.api.cli import main
 from mtl.data.loading import load_dataset
@@ -19,17 +19,10 @@ from mtl.jobs.job import load_job
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(rows_home: Path) -> Path:
     """A folder with a suite whose task of numbers with ids has 4 dev rows, of which 2 are sampled."""
-    monkeypatch.chdir(tmp_path)
-    write_rows_suite(tmp_path)
-    write_forms_of(tmp_path, suite="rader.yaml", task="grad", rows=2)
-    (tmp_path / "theirs").mkdir()
-    return tmp_path
-
-
-def write(file: str, *lines: Any) -> None:
-    write_lines(Path("theirs", file), [line if isinstance(line, str) else json.dumps(line) for line in lines])
+    write_forms_of(rows_home, suite="rader.yaml", task="grad", rows=2)
+    return rows_home
 
 
 def imported(name: str, *words: str) -> list[float]:

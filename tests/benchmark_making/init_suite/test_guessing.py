@@ -38,9 +38,6 @@ def labelled(labels: str, **columns: list[Any]) -> Columns:
 
 SPLITS = {
     "test without labels": Form(BOTH, BOTH, TEXTS),
-    "no dev file": Form(BOTH, None, TEXTS),
-    "test with labels, no dev file": Form(BOTH, None, BOTH),
-    "test with labels": Form(BOTH, BOTH, BOTH),
     "test with labels, as answered": Form(BOTH, BOTH, BOTH, known={"scored": "test"}),
     "test with labels and held-out rows, as answered": Form(BOTH, None, BOTH, known={"scored": "dev"}),
     "a test file that lacks a label": Form(NESTED, None, LACKING),

@@ -124,19 +124,6 @@ def test_a_script_is_not_run(server: HubServer) -> None:
             init_suite(f"hf://owner/{name}")
 
 
-def test_files_that_no_card_names(server: HubServer, tmp_path: Path) -> None:
-    """Their names say the splits, as in a folder."""
-    plain = {f"data/{split}.csv": csv(rows(40, 2, split)) for split in ("train", "dev")}
-    plain["README.md"] = b"---\nlicense: mit\n---\n"
-    server.datasets["owner/plain"] = {"main": plain}
-    done = init_suite("hf://owner/plain", "en")
-    assert main(["data", str(done.path)]) == 0
-    suite = load_suite(done.path)
-    dataset = load_dataset(suite, suite.choose(None), tmp_path / "data" / "plain", 0.1)
-    assert sum(len(part.targets) for part in dataset.splits["plain"].values()) == 80
-    assert "license: mit" in done.document
-
-
 def test_configurations_that_may_not_be_tasks_are_asked_for(server: HubServer) -> None:
     card = """---
 configs:
@@ -157,10 +144,13 @@ configs:
     assert "decide" not in task and task["files"] == {"train": "train.csv", "dev": None, "test": "test.csv"}
 
 
-def test_answers_are_taken(server: HubServer) -> None:
+def test_answers_on_files_that_no_card_names(server: HubServer) -> None:
+    """Their names say the splits, as in a folder."""
     content = [{"text": row["text"], "kind": row["label"], "tone": "xy"[i // 2 % 2]} for i, row in enumerate(rows(60))]
-    server.datasets["owner/asks"] = {"main": {"train.parquet": table(content)}}
+    files = {f"data/{split}.parquet": table(content) for split in ("train", "dev")}
+    server.datasets["owner/asks"] = {"main": {"README.md": b"---\nlicense: mit\n---\n", **files}}
     done = init_suite("hf://owner/asks", "en")
+    assert "license: mit" in done.document
     assert "mtl init-suite hf://owner/asks@" in done.summary and "decide: asks: target" in done.summary
     done.path.unlink()
     known = known_answers(["tasks.asks.target=tone"])

@@ -46,7 +46,6 @@ FORMS = {
     "a header": raw(f"text\tlabel\n{ROWS_OF_TONES}"),
     "no header, perhaps": raw(ROWS_OF_TONES),
     "no header in two files": raw(ROWS_OF_TONES, ROWS_OF_TONES.partition("\n")[2]),
-    "no header, and no labels in dev": raw(TABLE, UNLABELLED),
     "no header, and no labels in test": raw(TABLE, TABLE.partition("\n")[2], UNLABELLED),
     "a label in two headers": raw(*[f"text\tpo\n{ROWS_OF_TONES}"] * 2),
     "a word of a header in a cell": raw(*["text\ttopic\tlabel\na b\tlabel\tx\nc d\ty\tz\ne f\ty\tz\ng h\ty\tx\n"] * 2),

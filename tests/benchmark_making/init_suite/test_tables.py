@@ -10,17 +10,6 @@ from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.several_labels import SeveralLabels
 from mtl.benchmark_making.init_suite.tables import read_table
 
-
-def test_a_column_without_a_value_in_some_rows_leaves_the_others_readable(tmp_path: Path) -> None:
-    rows = [{"text": "a b", "score": 1, "note": None}, {"text": "c d", "score": 2.5, "note": "x"}]
-    table = read_table(write_jsonl(tmp_path / "train.jsonl", rows))
-    assert table.rows == 2
-    assert table.columns["text"].texts == ["a b", "c d"]
-    assert table.columns["score"].numbers == [1.0, 2.5]
-    assert list(table.incomplete) == ["note"]
-    assert "train.jsonl:1" in table.incomplete["note"]
-
-
 QAS = {"text": "a b", "qas": [{"q": {}}], "spans": [1, 2], "halves": [0.5], "mixed": ["a", 1], "none": None, "": "x"}
 
 
