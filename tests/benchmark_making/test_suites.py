@@ -152,7 +152,8 @@ STARS = {"stars": [5, 1, 2, 3, 4, 3] * 10}
         (TAGS, {}, ("multi_label", "tags[]", ["a", "b"], "micro_f1")),
         (STARS, {"kind": "labels"}, ("labels", "stars", list("12345"), "accuracy")),
         (STARS, {"metric": "macro_f1"}, ("labels", "stars", list("12345"), "macro_f1")),
-        (STARS, {"metric": "pearson"}, ("number", "stars", None, "pearson")),
+        (STARS, {"metric": "accuracy"}, ("labels", "stars", list("12345"), "accuracy")),
+        (STARS, {"metric": "alpha_interval"}, ("number", "stars", None, "alpha_interval")),
     ],
 )
 def test_lists_of_tags_are_labels_and_ratings_what_the_answer_says(

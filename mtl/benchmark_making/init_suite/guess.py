@@ -28,6 +28,7 @@ class Guess:
     # What the user has to decide, as "key: message", with the key of the answer: the suite does not run before.
     questions: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # what the user should know
+    test_has_targets: bool = False  # whether the test file has targets that can be scored
     unread: dict[str, str] = field(default_factory=dict)  # by the name of a column that is not read, why
     problem: str | None = None  # why the task cannot be declared yet; a task with a problem becomes a comment
 

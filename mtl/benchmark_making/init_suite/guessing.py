@@ -1,7 +1,7 @@
 """Guess the keys of a task of a suite file from its files."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,41 +17,33 @@ from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
 from mtl.data.rows import stream_rows
+from mtl.tasks.metrics import is_metric, metric_named
 from mtl.tasks.task import BESIDE, PART, SPLITS
 
 KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # that a known key means
-METRICS = {  # the kind that a known metric means
-    **dict.fromkeys(("accuracy", "f1", "macro_f1", "matthews"), "labels"),
-    **dict.fromkeys(("one_minus_wmae", "spearman", "pearson"), "number"),
-}
 MOST_NAMED = 8  # files in a message
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 USUAL = 0.9  # a target with this share of the training rows may be that of a whole file
 
 
-def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
+def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
-    if files.problem is not None:
-        return files
+    if found.problem is not None:
+        return found
     known = dict(known or {})
-    guess = replace(files, keys={}, why={}, questions=[*files.questions], notes=[*files.notes])
+    guess = replace(found, keys={}, why={}, questions=[*found.questions], notes=[*found.notes])
     known_files = {split: None if name is None else str(name) for split, name in known.pop("files", {}).items()}
-    guess.files = {split: known_files.get(split, files.files.get(split)) for split in SPLITS}
+    guess.files = {split: known_files.get(split, found.files.get(split)) for split in SPLITS}
     try:
-        for name in filter(None, known_files.values()):
-            path = inside(data_dir / guess.folder, name.partition(PART)[0])
-            if BESIDE not in name and not path.exists():
-                there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
-                raise InputError(f"no such file; there are {there}", path=path)
+        _check_known_files(data_dir / guess.folder, [name for name in known_files.values() if name])
         tables = read_tables(guess, data_dir, known)
-        test_has_targets = _guess_targets_and_texts(guess, tables, known)
-        lists = [name for name, content in tables.main.unread.items() if content == SPAN_LIST]
-        if lists and "target" not in known:
-            guess.questions.append(f"reading.spans: {quoted_names(lists)} may be the target, {SPAN_LIST}")
+        _guess_targets_and_texts(guess, tables, known)
         guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
-        _guess_splits(guess, tables, test_has_targets)
+        _guess_splits(guess, tables)
+        _ask_about_single_rows(guess, tables)
         _note_placeholders(guess, tables)
         _check_known(guess, tables.main, known)
+        _check_labels(guess, tables.main, known)
         if not is_writable(guess.keys):
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
     except InputError as error:
@@ -62,24 +54,38 @@ def guess_task(files: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
     return guess
 
 
-def _guess_targets_and_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> bool:
-    """Guess the keys of a task with targets of any kind. Returns whether the test file has targets."""
+def _check_known_files(folder: Path, names: Iterable[str]) -> None:
+    """Raise InputError, which lists those that are there, for a file that the user names and that is not in the folder."""
+    for name in names:
+        path = inside(folder, name.partition(PART)[0])
+        if BESIDE not in name and not path.exists():
+            there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
+            raise InputError(f"no such file; there are {there}" if there else "no such file", path=path)
+
+
+def _guess_targets_and_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
+    """Guess the keys of a task with targets of any kind, and ask about lists of spans, which may be the targets."""
     answers = None if tables.main.layout.reading.spans else passage_answers.answer_columns(tables.main)
     if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
-        return passage_answers.guess_answers(guess, tables, known, answers)
-    if tagged := token_tags.tagged_columns(tables.main, known):
-        return token_tags.guess_tokens(guess, tables, tagged, known)
-    return _guess_values(guess, tables, known)
+        passage_answers.guess_answers(guess, tables, known, answers)
+    elif tagged := token_tags.tagged_columns(tables.main, known):
+        token_tags.guess_tokens(guess, tables, tagged, known)
+    else:
+        _guess_values(guess, tables, known)
+    lists = [name for name, content in tables.main.unread.items() if content == SPAN_LIST]
+    if lists and "target" not in known:
+        guess.questions.append(f"reading.spans: {quoted_names(lists)} may be the target, {SPAN_LIST}")
 
 
-def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> bool:
-    """Guess the keys of a task with labels, numbers, words or a choice. Returns whether the test file has targets."""
+def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
+    """Guess the keys of a task with labels, numbers, words or a choice."""
     chosen = target_column.chosen_target(guess.id, sources, known)
     several = chosen.several
     tables = SplitTables({split: several.with_labels(file) for split, file in sources.items()}) if several else sources
-    target = tables.main.columns[several.target if several else chosen.column.name]
-    guess.declare(chosen.why, target=target.name)
-    labelled = _labelled(guess, tables, target.name)
+    target = several.target if several else chosen.column.name
+    guess.declare(chosen.why, target=target)
+    labelled = _labelled(guess, tables, target)
+    guess.test_has_targets = "test" in labelled
     before = list(guess.questions)
     if several:
         guess_several(guess, several, {split: sources[split] for split in labelled})
@@ -88,66 +94,79 @@ def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) 
     if chosen.question:  # in place of those about the labels of a column that may not be the target
         guess.questions = [*before, chosen.question]
     columns.guess_inputs(guess, tables, known, several.columns if several else ())
-    return "test" in labelled
 
 
 def _guess_single(guess: Guess, main: FileTable, labelled: Mapping[str, FileTable], known: Mapping[str, Any]) -> None:
     """Guess the kind of a declared target that has one value in each row. `labelled`: the files that have targets, by split."""
     target = main.columns[guess.keys["target"]]
-    meant = [kind for key, kind in KINDS.items() if key in known]
-    guess.kind = next(filter(None, [known.get("kind"), *meant, METRICS.get(str(known.get("metric")))]), "")
     by_split = {split: table.whole(target.name) for split, table in labelled.items()}
     for split, column in by_split.items():
         _check_cells(labelled[split], column)
     possible = known.get("candidates") or [column.name for column in columns.candidate_columns(main, {target.name})]
     names = [name for name in possible if all(name in table.columns for table in labelled.values())]
     candidates = [FileColumn.joined([table.columns[name] for table in labelled.values()]) for name in names]
+    meant = [kind for key, kind in KINDS.items() if key in known]
+    metric = str(known.get("metric"))
+    fitting = {"labels", "number", "choice" if candidates else "", "" if target.numbers else "word"}
+    kinds = sorted(fitting.intersection(metric_named(metric).kinds if is_metric(metric) else ()))
+    meant += kinds if len(kinds) == 1 else []  # accuracy fits several
+    guess.kind = next(filter(None, [known.get("kind"), *meant]), "")
     guess_kind(guess, by_split, candidates, _label_names(main, target))
 
 
 def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
-    """Raise InputError, which lists those that are there, for a known column or label that does not fit the rows."""
-    for key in [key for key in ("group", "candidates", "starts") if key in known]:
-        for name in known[key] if isinstance(known[key], list) else [known[key]]:
+    """Raise InputError, which lists those that are there, for a known column that is not, and for a text that is the target."""
+    for value in [known[key] for key in ("group", "candidates", "starts") if known.get(key) is not None]:
+        for name in value if isinstance(value, list) else [value]:
             columns.known_column(main, name)
+    if guess.keys["target"] in guess.keys["text"]:
+        raise InputError(f"text: {quoted(guess.keys['target'])} is the target: {main.listed}")
+
+
+def _check_labels(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
+    """Raise InputError, which lists those that are there, for labels that lack one of the rows, and for a known positive label that is none."""
     target = main.columns.get(guess.keys["target"])
-    if target is None or target.labels:  # labels of tokens, and names of labels
+    if guess.kind != "labels" or target is None or target.labels:  # names stand for its labels
         return
-    if target.name in guess.keys["text"]:
-        raise InputError(f"text: {quoted(target.name)} is the target: {main.listed}")
-    there = quoted_names(sorted(target.counts))
-    if guess.kind == "labels":
-        labels = list(map(str, guess.keys["labels"]))
-        if lacking := [label for label in target.counts if label not in labels]:
-            raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
-        if known.get("positive") is not None and str(known["positive"]) not in labels:
-            raise InputError(f"positive: must be one of {there}")
+    labels, there = list(map(str, guess.keys["labels"])), quoted_names(sorted(target.counts))
+    if lacking := [label for label in target.counts if label not in labels]:
+        raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
+    if known.get("positive") is not None and str(known["positive"]) not in labels:
+        raise InputError(f"positive: must be one of {there}")
 
 
 def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileTable]:
-    """The files with targets in all rows. Raises InputError if a file other than test lacks some. One value in a whole file, where the training rows
-    have several, is a placeholder, as -1 is: the user decides."""
+    """The files with targets in all rows. Appends a question about each with a placeholder, and leaves out such a test file. Raises InputError if a
+    file other than test lacks some targets."""
     labelled = {}
     labels = tables.main.columns[target].counts
     for split, table in tables.items():
+        if split == "test" and not table.has(target):
+            continue
+        if not table.has(target) and target in table.incomplete:
+            raise InputError(table.incomplete[target])
         if not table.has(target):
-            if split == "test":
-                continue
-            if target in table.incomplete:
-                raise InputError(table.incomplete[target])
             raise InputError(f"no targets in column {quoted(target)}", path=table.path)
-        if not (counts := table.columns[target].counts):
+        if not table.columns[target].counts:
             problem = f"column {quoted(target)} holds lists; a question's answers are kind: answer"
             raise InputError(problem, path=table.path)
-        value = next(iter(counts))
-        if len(counts) == 1 and table.rows >= LEAST_ROWS and labels[value] < USUAL * labels.total():
-            part = share(labels[value], labels.total())
-            stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {part} of train have"
-            guess.questions.append(f"files.{split}: {stands}: a placeholder? Then no score on {split} means anything")
-            if split == "test":
-                continue
-        labelled[split] = table
+        question = _placeholder_question(split, table, target, labels)
+        if question:
+            guess.questions.append(question)
+        if not question or split != "test":
+            labelled[split] = table
     return labelled
+
+
+def _placeholder_question(split: str, table: FileTable, target: str, labels: Counter[str]) -> str | None:
+    """A question about a file that has one value in all rows, where the training rows, with these labels, have several: a placeholder, as -1 is?"""
+    value, *further = table.columns[target].counts
+    is_placeholder = not further and table.rows >= LEAST_ROWS and labels[value] < USUAL * labels.total()
+    if not is_placeholder:
+        return None
+    part = share(labels[value], labels.total())
+    stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {part} of train have"
+    return f"files.{split}: {stands}: a placeholder? Then no score on {split} means anything"
 
 
 def _check_cells(table: FileTable, target: FileColumn) -> None:
@@ -172,8 +191,8 @@ def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
     return None
 
 
-def _guess_splits(guess: Guess, tables: SplitTables, test_has_targets: bool) -> None:
-    """Leave out files that lack a text, guess which split is scored, and ask about a test file of which single rows lack the target."""
+def _guess_splits(guess: Guess, tables: SplitTables) -> None:
+    """Leave out files that lack a text, and guess which split is scored."""
     inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
     for split in [split for split in ("dev", "test") if split in tables]:
         if absent := next((name for name in inputs if name not in tables[split].columns), None):
@@ -183,16 +202,19 @@ def _guess_splits(guess: Guess, tables: SplitTables, test_has_targets: bool) -> 
             guess.questions.append(f"files.{split}: not used: {reason}")
             guess.files[split] = None
             del guess.rows[split]
-    test_scored = test_has_targets and guess.files["test"] is not None
-    if guess.files["dev"] is None:
-        if test_scored and "scored" not in guess.keys:
+    if guess.test_has_targets and guess.files["test"] is not None and "scored" not in guess.keys:
+        if guess.files["dev"] is None:
             guess.declare("there is no dev file, and the test file has targets", scored="test")
-        if guess.files["train"] is not None:
-            scored = ", and scored" if guess.scored == "dev" else ""
-            guess.why["files"] = f"no dev file: rows of train are held out{scored}"
-    elif test_scored and "scored" not in guess.keys:
-        guess.notes.append("the test file has targets too; scores are on dev unless the task says scored: test")
-    lacking = tables["test"].incomplete if "test" in tables else {}
+        else:
+            guess.notes.append("the test file has targets too; scores are on dev unless the task says scored: test")
+    if guess.files["dev"] is None and guess.files["train"] is not None:
+        scored = ", and scored" if guess.scored == "dev" else ""
+        guess.why["files"] = f"no dev file: rows of train are held out{scored}"
+
+
+def _ask_about_single_rows(guess: Guess, tables: SplitTables) -> None:
+    """Ask about single rows that lack the target in a test file that is used."""
+    lacking = tables["test"].incomplete if guess.files["test"] is not None else {}
     for name in [name for name in guess.keys["target"].split(BESIDE) if name in lacking]:
         guess.questions.append(f"files.test: {lacking[name]}: fill or delete these rows, or no score is on this file")
 

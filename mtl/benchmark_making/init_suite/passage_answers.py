@@ -37,9 +37,8 @@ def answer_columns(table: FileTable) -> AnswerColumns | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], columns: AnswerColumns | None) -> bool:
-    """Guess the keys of a task whose answers are parts of passages, from the columns that `answer_columns` names, or that the user names. Returns
-    whether the test file has answers. Raises InputError if a column is not known."""
+def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], columns: AnswerColumns | None) -> None:
+    """Guess the keys of a task with answers in passages, from the columns of `answer_columns` or the user. Raises InputError for unknown columns."""
     main = tables.main
     target, starts, texts = known.get("target"), known.get("starts"), known.get("text")
     if columns and known.get("target", columns.target) == columns.target:
@@ -66,7 +65,7 @@ def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], c
         raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
     used = {target, *texts, *filter(None, [starts, guess.keys.get("group")])}
     guess.unread = unread_columns(tables, column, used)
-    return "test" in labelled
+    guess.test_has_targets = "test" in labelled
 
 
 def _declare_metric(guess: Guess, passages: Sequence[str]) -> None:

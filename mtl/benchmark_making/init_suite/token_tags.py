@@ -55,8 +55,8 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     return None
 
 
-def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> bool:
-    """Guess the keys of a task with a label for each token. Returns whether the test file has targets."""
+def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> None:
+    """Guess the keys of a task with a label for each token."""
     main, target = tables.main, next(iter(tagged.tags))
     guess.kind = TOKEN_LABELS
     guess.declare("", kind=TOKEN_LABELS)
@@ -81,7 +81,7 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
     read = {tagged.tokens, target, *spans}
     read |= {name for name in reasons for column in spans if column.startswith(f"{name}.")}  # lists of spans
     guess.unread = {name: reason for name, reason in reasons.items() if name not in read}
-    return "test" in tags_by_split
+    guess.test_has_targets = "test" in tags_by_split
 
 
 def _words_by_column(table: FileTable) -> dict[str, Rows]:
