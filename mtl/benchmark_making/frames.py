@@ -1,6 +1,7 @@
 """Data in memory as the data files of tasks: DataFrames, Datasets of the library datasets, and dictionaries of columns."""
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -18,6 +19,8 @@ from mtl.tasks.task import SPLIT_OF, SPLITS
 Frame: TypeAlias = Any
 """The rows of one split: a DataFrame, a Dataset of the library datasets, or a dictionary with a list of values for each column."""
 FramesByTask: TypeAlias = Mapping[str, Mapping[str, Frame]]  # by task id and split
+# What tasks= may declare of a task, by the key with which a problem begins.
+DECLARED = {"kind": "'kind': …", "text": "'text': […], 'target': …", "target": "'text': […], 'target': …"}
 
 
 def frames_by_task(frames: Mapping[str, Any], name: str) -> FramesByTask:
@@ -50,6 +53,17 @@ def write_frames(by_task: FramesByTask, data_dir: Path) -> None:
         (data_dir / task).mkdir(parents=True)
         for split, rows in by_split.items():
             write_records(data_dir / task / f"{split}.jsonl", *_records(rows, f"frames.{task}.{split}"))
+
+
+def problem_of_frames(problem: str, data_dir: Path, task: str | None = None) -> str:
+    """What a problem with the data files of frames means for the frames, with the remedy. `task`: the one that tasks= may declare."""
+    problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda line: f"{line[1]}, row {int(line[2]) - 1} (from 0)", problem)
+    problem = problem.replace(".jsonl", "").replace(f"{data_dir}/", "")
+    problem = problem.replace("write one in the files", "write one, as in frame[column].str.strip().str.lower()")
+    if '" has no value' in problem:
+        return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[column])"
+    declared = DECLARED.get(problem.partition(":")[0]) if task else None
+    return f"{problem}; declare it: tasks={{{task!r}: {{{declared}}}}}" if declared else problem
 
 
 def _records(rows: Frame, key: str) -> tuple[list[str], list[list[Any]]]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import shutil
 from collections.abc import Mapping
 from functools import cached_property
@@ -22,19 +21,16 @@ from mtl.base.log import logger
 from mtl.base.settings.layers import find_suite
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import inert, markdown_table
-from mtl.benchmark_making.frames import Frame, frames_by_task, write_frames
+from mtl.benchmark_making.frames import Frame, frames_by_task, problem_of_frames, write_frames
 from mtl.data.files import read_bytes
 from mtl.tasks import suite as tasks_suite
 from mtl.tasks.task import SPLITS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from mtl.benchmark_making.init_suite.init_suite import Guessed
 FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
-FRAMES = "as in {'train': frame, 'dev': frame}"
-DECLARED = (  # what tasks= may declare of a task, by the start of the problem that it solves
-    (r"kind: \d+ whole", ("'kind': 'labels'", "'kind': 'number'")),
-    (r"target: |text: |no column looks like", ("'text': […], 'target': …",)),
-)
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 
@@ -45,7 +41,7 @@ class Suite:
         path: the suite file.
         data_dir: the folder of the data files.
         notes: what was guessed of each task, and what is left to decide; empty for a suite that was not guessed.
-        indices: by task id and split, the index of the DataFrame that the rows are of, as a list.
+        indices: by task id and split, the index of the DataFrame with the rows, as a list.
 
     Examples:
         >>> mtl.Suite("klej-sample").tasks.loc[0, ["task", "kind", "metric"]].tolist()
@@ -61,6 +57,7 @@ class Suite:
         Args:
             suite: a name, or the path of a suite file.
             data_dir: the folder of its data; None: what the file says, or data/{suite}.
+            notes: what was guessed of each task, and what is left to decide, a line each.
 
         Raises:
             mtl.InputError: for an unknown name, and a file that is no suite file."""
@@ -104,7 +101,7 @@ class Suite:
     @checked
     def from_frames(
         cls,
-        frames: Annotated[Mapping[str, Frame | Mapping[str, Frame]], FRAMES],
+        frames: Annotated[Mapping[str, Frame | Mapping[str, Frame]], "as in {'train': frame, 'dev': frame}"],
         *,
         name: str,
         language: str | None = None,
@@ -144,14 +141,13 @@ class Suite:
         known = {task: dict(keys) for task, keys in (tasks or {}).items()}
         with TemporaryDirectory(prefix="mtl-frames-") as folder:
             write_frames(by_task, Path(folder, "data"))
-            with foreign("tasks"):
-                parts = [FRAMES_FORMAT, name, language, known, _checksums(folder)]
-                content = json.dumps(parts, sort_keys=True, default=str)
-            in_cache = Path(cache_dir, "frames", f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:16]}")
-            suite = _write(Path(folder), in_cache if out is None else Path(out), name, language, known)
+            source = Path(folder)
+            to = _cache_folder(cache_dir, source, name, language, known) if out is None else Path(out)
+            suite = _write(source, _guess(source, to, name, language, known))
         for task, by_split in by_task.items():
-            tables = {(task, split): rows for split, rows in by_split.items() if hasattr(rows, "index")}
-            suite.indices |= {key: rows.index.tolist() for key, rows in tables.items()}
+            for split, rows in by_split.items():
+                if hasattr(rows, "index"):
+                    suite.indices[task, split] = rows.index.tolist()
         return suite
 
     @property
@@ -190,22 +186,29 @@ class Suite:
         return self.table()._repr_markdown_()
 
 
-def _write(source: Path, out: Path, name: str, language: str | None, known: Mapping[str, Mapping[str, Any]]) -> Suite:
-    """Guess a suite from the data files in `source`, and write both to `out`. Raises InputError if that exists with other content."""
+def _guess(source: Path, out: Path, name: str, language: str | None, known: Mapping[str, Any]) -> "Guessed":
+    """Guess a suite file in `out` from the data files in `source`. Raises InputError, about the frames, for problems and open questions."""
     from mtl.benchmark_making.init_suite.finding import files_of_tasks
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
-    data_dir, path = out / "data", out / f"{name}.yaml"
-    if data_dir.exists() and _checksums(out) != _checksums(source):
-        raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
+    data_dir = source / "data"
     try:
-        guessed = guess_suite(files_of_tasks(source / "data"), language, name, path, known, shown=data_dir)
+        guessed = guess_suite(files_of_tasks(data_dir), language, name, out / f"{name}.yaml", known, shown=out / "data")
     except InputError as error:
-        raise InputError(_problem_of_frames(name, error.message), key=error.key) from None
-    for task, problem in {**guessed.problems, **guessed.questions}.items():  # the first one ends it
-        raise InputError(_problem_of_frames(task, problem.replace(f"{source}/data/", "")), key=f"frames.{task}")
+        raise InputError(problem_of_frames(error.message, data_dir), key=error.key) from None
+    if undecided := {**guessed.problems, **guessed.questions}:
+        task, problem = next(iter(undecided.items()))
+        raise InputError(problem_of_frames(problem, data_dir, task), key=f"frames.{task}")
+    return guessed
+
+
+def _write(source: Path, guessed: "Guessed") -> Suite:
+    """Write a suite file and the data in `source`, and read them. Keeps files with the same content. Raises InputError for others and a bad suite."""
+    path, data_dir = guessed.path, guessed.path.parent / "data"
+    if data_dir.exists() and _checksums(path.parent) != _checksums(source):
+        raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
     content = yaml.safe_load(guessed.document)
-    tasks_suite.suite_from(content, path)  # raises InputError for what no suite file takes
+    tasks_suite.suite_from(content, path)
     if path.exists() and read_yaml(path) != content:  # comments may differ
         remedy = f"remove it, or keep it and write mtl.Suite({str(path)!r}, {str(data_dir)!r})"
         raise InputError(f"differs from what follows from the frames; {remedy}", path=path)
@@ -215,24 +218,18 @@ def _write(source: Path, out: Path, name: str, language: str | None, known: Mapp
     if not path.exists():
         write_text(path, guessed.document)
         for line in guessed.warnings:
-            logger.warning("suite %s: %s", name, line)
+            logger.warning("suite %s: %s", path.stem, line)
     return Suite(path.resolve(), data_dir.resolve(), guessed.summary)
+
+
+def _cache_folder(cache_dir: str | PathLike[str], source: Path, *keys: Any) -> Path:
+    """The folder in the cache for a suite with these name, language and known keys, and the data files in `source`."""
+    with foreign("tasks"):
+        content = json.dumps([FRAMES_FORMAT, *keys, _checksums(source)], sort_keys=True, default=str)
+    return Path(cache_dir, "frames", f"{keys[0]}-{hashlib.sha256(content.encode()).hexdigest()[:16]}")
 
 
 def _checksums(folder: Path | str) -> dict[str, str]:
     """The SHA-256 of each file below `data` in a suite's folder, by its path in that folder."""
     files = sorted(file for file in Path(folder, "data").rglob("*") if file.is_file())
     return {file.relative_to(folder).as_posix(): hashlib.sha256(read_bytes(file)).hexdigest() for file in files}
-
-
-def _problem_of_frames(task: str, problem: str) -> str:
-    """What a problem with a task's files means for its frames, with the remedy: this reads the wordings of `mtl init-suite`."""
-    problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda line: f"{line[1]}, row {int(line[2]) - 1} (from 0)", problem)
-    problem = problem.replace(".jsonl", "").removesuffix("? Then write one in the files")
-    if column := re.search(r'column "(.*?)" has no value', problem):
-        return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[{column[1]!r}])"
-    if problem.endswith("one label in several spellings"):
-        return f"{problem}? Then write one, as in frame[column].str.strip().str.lower()"
-    answers = next((answers for start, answers in DECLARED if re.match(start, problem)), ())
-    declared = " or ".join(f"tasks={{{task!r}: {{{answer}}}}}" for answer in answers)
-    return f"{problem}; declare it: {declared}" if declared else problem

@@ -125,6 +125,8 @@ ASKED = [
     {**ROWS, "label": [ROWS["label"][1].upper(), *ROWS["label"][1:]]},
     {"text": ROWS["text"], "stars": [1, 2, 3, 4, 5, 3] * 10},
     {"label": ROWS["label"]},
+    {"text": [f"text {i}" for i in range(3600)], "label": [i % 1200 for i in range(3600)]},
+    {"text": ROWS["text"], "label" * 9: ["a", None, "b"] * 20},
 ]
 
 
@@ -136,7 +138,7 @@ def test_what_is_not_scored_and_what_is_left_out_are_warnings(caplog: pytest.Log
     mtl.Suite.from_folder(data, name="mapp")
     started = [
         "suite mina: note: mina: the test",
-        "suite mapp: left out: trasig: no",
+        "suite mapp: left out: trasig: ta",
         "suite mapp: note: mina: the test",
     ]
     assert [message[:32] for message in caplog.messages] == started

@@ -94,7 +94,7 @@ def _no_text(tables: SplitTables, target: FileColumn) -> str:
         reasons.append(f"{test.path.name} has no values in {', '.join(map(quoted, blank[:MOST_REASONS]))}")
     if lists := quoted_names(name for name, column in table.columns.items() if column.lists):
         reasons.append(f"{lists} may be texts that are cut into words: write each as one text")
-    return "; ".join([f"no column looks like a text: {table.listed}", *reasons])
+    return "; ".join([f"text: no column looks like one: {table.listed}", *reasons])
 
 
 def _may_be_text(column: FileColumn, target: FileColumn) -> bool:

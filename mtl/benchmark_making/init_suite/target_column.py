@@ -152,7 +152,7 @@ def _no_target(id: str, table: FileTable) -> str:
         reasons += f"; {quoted_names(decimals)}: numbers with a decimal comma; write a point in its place"
     if name := next((name for name, what in table.unread.items() if what == SPAN_LIST), None):
         reasons += f"; name the columns: --answer {shlex.quote(SPANS_ANSWER.format(id=id, name=name))}"
-    return f"no column looks like a target: {table.listed}{reasons or '; name the column label'}"
+    return f"target: no column looks like one: {table.listed}{reasons or '; name the column label'}"
 
 
 def _unread(table: FileTable) -> str:
