@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -59,13 +60,16 @@ def wait_for(file: Path, process: BaseProcess) -> None:
         time.sleep(0.005)
 
 
-CLIENT = """#!{python} -SE
+CLIENT = """#!/bin/sh
+exec {python} -SEc '
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
-    server.connect({address!r})
-    request = json.dumps([os.getcwd(), dict(os.environ), sys.argv[1:]])
-    socket.send_fds(server, [request.encode()], [0, 1, 2])
+    server.connect("{address}")
+    socket.send_fds(server, [b" "], [0, 1, 2])
+    server.sendall(json.dumps([os.getcwd(), dict(os.environ), sys.argv[1:]]).encode())
+    server.shutdown(socket.SHUT_WR)
     sys.exit(int(server.recv(8) or 1))
+' "$@"
 """
 
 
@@ -84,20 +88,22 @@ def serve(address: str) -> None:
 
 
 def _answer(client: socket.socket) -> None:
-    request, streams, _, _ = socket.recv_fds(client, 1_000_000, 3)
-    folder, environment, words = json.loads(request)
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
+    status = 1
     try:
-        client.send(str(main(words)).encode())
+        _, streams, _, _ = socket.recv_fds(client, 1, 3)
+        folder, environment, words = json.loads(client.makefile().read())
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        status = main(words)
     except SystemExit as ended:  # of --help and of wrong usage
-        sys.stdout.flush()
-        client.send(str(ended.code or 0).encode())
+        status = int(ended.code or 0)
     except BaseException:
         traceback.print_exc()
-    finally:
-        os._exit(0)
+    with suppress(OSError):  # nobody may read any more
+        sys.stdout.flush()
+        client.send(str(status).encode())
+    os._exit(0)

@@ -233,7 +233,7 @@ def program() -> Iterator[Path]:
     """The program `mtl`, which a process runs that has imported what it needs."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # the address of a socket is short
         program, address = Path(folder, "mtl"), f"{folder}/address"
-        program.write_text(CLIENT.format(python=sys.executable, address=address), encoding="utf-8")
+        program.write_text(CLIENT.format(python=shlex.quote(sys.executable), address=address), encoding="utf-8")
         program.chmod(0o755)
         server = CONTEXT.Process(target=serve, args=(address,))
         server.start()

@@ -159,18 +159,18 @@ class Terminal(Display):
         self._finished: dict[str, set[int]] = {}  # by run, its finished seeds
         self._scores: dict[tuple[str, int], Scored] = {}  # by run and seed, the last scores of all tasks
         self._operations: dict[tuple[str, int], Advanced] = {}  # by title and key: keys are those of several processes
-        self._begin = 0.0  # when the first of the runs began
-        self._trained = 0  # the number of seeds finished since then
-        self._last = 0.0  # when the last of these seeds was finished
-        self._drawn = float("-inf")  # when the display was last drawn
+        self._first_begin = 0.0  # when the first of the runs began
+        self._seeds_finished = 0  # the number of seeds finished since then
+        self._last_finish = 0.0  # when the last of these seeds was finished
+        self._last_drawn = float("-inf")  # when the display was last drawn
 
     def show(self, event: Event) -> None:
         with self._lock:
             super().show(event)
             self._take(event)
             now = time.monotonic()
-            if now >= self._drawn + DRAW_EVERY or not (self._runs or self._operations):
-                self._drawn = now
+            if now >= self._last_drawn + DRAW_EVERY or not (self._runs or self._operations):
+                self._last_drawn = now
                 self._screen.draw(self.lines(self._screen.size(sys.stderr).columns), sys.stderr)
 
     def _take(self, event: Event) -> None:
@@ -182,7 +182,7 @@ class Terminal(Display):
                 self._operations.pop((last.title, last.key), None)
             case RunBegun(run=run):
                 if not self._runs:
-                    self._begin, self._trained = time.monotonic(), 0
+                    self._first_begin, self._seeds_finished = time.monotonic(), 0
                     self._scores.clear()
                     self._finished.clear()
                 self._runs[run] = event
@@ -195,7 +195,7 @@ class Terminal(Display):
                 self._scores[run, seed] = structs.replace(event, scores={**before, **event.scores})
                 if event.final and seed not in self._finished.setdefault(run, set()):
                     self._finished[run].add(seed)
-                    self._trained, self._last = self._trained + 1, time.monotonic()
+                    self._seeds_finished, self._last_finish = self._seeds_finished + 1, time.monotonic()
 
     def lines(self, columns: int) -> list[str]:
         """What is drawn on a terminal of this width."""
@@ -213,10 +213,10 @@ class Terminal(Display):
         title = first.title if len(self._runs) == 1 else counted(len(self._runs), "run")
         now = time.monotonic()
         left = ""
-        if self._trained:
-            expected = (self._last - self._begin) / self._trained * (asked - done)
-            left = f", about {format_duration(max(0.0, expected - (now - self._last)))} left"
-        return f"{done} of {counted(asked, 'seed')} done · {format_duration(now - self._begin)} so far{left} · {title}"
+        if self._seeds_finished:
+            expected = (self._last_finish - self._first_begin) / self._seeds_finished * (asked - done)
+            left = f", about {format_duration(max(0.0, expected - (now - self._last_finish)))} left"
+        return f"{done} of {counted(asked, 'seed')} done · {format_duration(now - self._first_begin)} so far{left} · {title}"
 
     def _table(self, columns: int) -> list[str]:
         """The last scores: a row for each task, a column for each seed, as many of the last ones as fit."""

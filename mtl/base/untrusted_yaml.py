@@ -60,12 +60,14 @@ def _yaml_errors(path: Path) -> Iterator[None]:
         raise InputError(f"cannot be read: {str(error).splitlines()[0]}", path=path) from None
     except UnicodeDecodeError:
         raise InputError("not UTF-8; save the file as UTF-8", path=path) from None
-    # PyYAML raises ValueError or IndexError for values such as 0b_ and 2020-13-45; OmegaConf asserts that the content is no single value.
-    except (yaml.YAMLError, RecursionError, ValueError, IndexError, AssertionError) as error:
+    # PyYAML raises these for values such as 0b_, 2020-13-45 and !!bool maybe; OmegaConf asserts that the content is no single value.
+    except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, AssertionError) as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error) or "it must hold keys and values"
         if "OMEGACONF_MAX_YAML_EXPANDED_NODES" in problem:
             raise InputError("has more than 10,000 values; split it, or leave out some", path=path) from None
+        if isinstance(error, LookupError | AttributeError):
+            problem = "a value does not fit its tag"
         line = mark.line + 1 if mark else 1
         raise InputError(f"not YAML: {' '.join(problem.split())}", path=path, line=line) from None
 

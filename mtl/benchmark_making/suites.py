@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from mtl.benchmark_making.init_suite.init_suite import Guessed
-FRAMES_FORMAT = 1  # increase it when `Suite.from_frames` writes other files of the same frames
+FRAMES_FORMAT = 2  # increase it when `Suite.from_frames` writes other files of the same frames
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from mtl.base.errors import InputError
 from mtl.base.settings.layers import find_yaml, shipped
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import AT_LEAST_ONE, SIZE, check_choice
@@ -94,5 +95,7 @@ def read_embeddings(name: str) -> dict[str, Any]:
     folder = shipped("configs") / "embeddings"
     if name in EMBEDDERS and not (folder / f"{name}.yaml").is_file():
         return {"name": name}
-    content = read_yaml(find_yaml("embeddings", name, folder))
-    return {**content, "name": str(content.get("name"))}
+    content = read_yaml(path := find_yaml("embeddings", name, folder))
+    if "name" not in content:
+        raise InputError(f"is missing; give one of {', '.join(EMBEDDERS)}", path=path, key="name")
+    return {**content, "name": str(content["name"])}

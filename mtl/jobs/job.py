@@ -84,7 +84,7 @@ class Job:
             return []
         answered = [task for task in self.tasks if task.id not in self.unanswered]
         present = {task.id for task in answered if has_files(task, self.data_dir)}
-        absent = [task.id for task in answered if not {task.id, task.answered_by or task.id} <= present]
+        absent = [task.id for task in answered if not present.issuperset({task.id, task.answered_by or task.id})]
         return absent if len(absent) < len(answered) else []
 
     @property
@@ -98,14 +98,15 @@ class Job:
         method = METHODS[self.config.method]
         if not method.reads_key("preset"):
             return {}
-        title_parts = method.title(self.config).split(", ")
-        changed = {}
-        for key, value in flatten_config(self.config).items():
-            is_set = self.origins.get(key) == COMMAND_LINE and value != self.file_settings.get(key)
-            is_in_title = key.rpartition(".")[2] in title_parts or (isinstance(value, str) and value in title_parts)
-            if is_set and not is_in_title and not matches(key, (*CHOICES, *INDIFFERENT, *NO_MODEL)):
-                changed[key] = value
-        return changed
+        # A title has the last part of a setting's key, or the setting's value, between commas.
+        named = set(method.title(self.config).split(", "))
+        return {
+            key: value
+            for key, value in flatten_config(self.config).items()
+            if self.origins.get(key) == COMMAND_LINE and value != self.file_settings.get(key)
+            if not named & {key.rpartition(".")[2], value if isinstance(value, str) else ""}
+            if not matches(key, (*CHOICES, *INDIFFERENT, *NO_MODEL))
+        }
 
     def check_folder(self) -> None:
         """Raise InputError, which names the keys, if the folder has another configuration. Methods that train take other numbers of seeds."""
@@ -139,44 +140,45 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
-        if not equals or not key:
+        if not equals or not (key := key.strip()):
             raise InputError(f"{word!r} is not key=value, as in encoder.hidden_size=64")
         try:
             parsed = yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError, IndexError, RecursionError):  # PyYAML raises all of these
+            settings |= flatten({key: parsed}) if key in SECTIONS and isinstance(parsed, dict) else {key: parsed}
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):  # PyYAML raises all of these
             raise InputError(f"{word!r}: the value is not YAML") from None
-        key = key.strip()
-        settings |= flatten({key: parsed}) if key in SECTIONS and isinstance(parsed, dict) else {key: parsed}
     return settings
 
 
-def load_run(settings: Mapping[str, Any], placed: Callable[[Job], Job] = lambda job: job) -> Job:
+def load_run(settings: Mapping[str, Any], in_its_folder: Callable[[Job], Job] = lambda job: job) -> Job:
     """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine. Without a GPU, the
     preset is WITHOUT_GPU unless one of SIZES is set, by a file too; a method that gives the same result with every seed has one seed. A run that has
-    begun continues as it began; its folder is that of the job that `placed` makes of it. Raises InputError as `load_job`."""
+    begun continues as it began; `in_its_folder` returns the job with the folder of its sweep. Raises InputError as `load_job`."""
     job = load_job(settings)
-    config, kind, saved = job.config, METHODS[job.config.method], placed(job).folder.config
-    begun = read_yaml(saved) if saved.exists() else {}
+    config, method = job.config, METHODS[job.config.method]
+    saved_config = in_its_folder(job).folder.config
+    begun = read_yaml(saved_config) if saved_config.exists() else {}
     chosen: dict[str, Any] = {}
-    if kind.reads_key("preset") and all(job.origins[key] == DEFAULTS for key in SIZES):
-        chosen = _chosen_preset(config, saved, begun)
-    if kind.is_deterministic and job.origins["seeds"] == DEFAULTS:
+    if method.reads_key("preset") and all(job.origins[key] == DEFAULTS for key in SIZES):
+        chosen = _chosen_preset(config, saved_config, begun)
+    if method.is_deterministic and job.origins["seeds"] == DEFAULTS:
         chosen["seeds"] = begun.get("seeds", config.seeds[:1])
         if not begun:
             show(Remark(f"one seed, since method {config.method} gives the same result with every seed"))
     if job.suite.generated and job.origins["suite"] == DEFAULTS and not begun:
         show(Remark(f"no suite= is set: this is {job.suite.name}, the embedded sample of KLEJ", logging.WARNING))
     if not chosen:
-        return placed(job)
+        return in_its_folder(job)
     job = load_job({**settings, **chosen})
-    return placed(replace(job, origins={**job.origins, **dict.fromkeys(chosen, CHOSEN)}))
+    return in_its_folder(replace(job, origins={**job.origins, **dict.fromkeys(chosen, CHOSEN)}))
 
 
-def _chosen_preset(config: Config, saved: Path, begun: Mapping[str, Any]) -> dict[str, Any]:
-    """The setting `preset` of a run that leaves its size open: as it has begun (`saved`), or else on a CPU WITHOUT_GPU; empty: the default."""
+def _chosen_preset(config: Config, saved_config: Path, begun: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting `preset` of a run that leaves its size open: as it has begun, or else on a CPU WITHOUT_GPU; empty: the default."""
     if begun.get("preset") == WITHOUT_GPU:
         return {"preset": WITHOUT_GPU}
-    if begun and all(line.startswith("seeds:") for line in differences(saved, config)):  # begun with the default
+    with_its_seeds = replace(config, seeds=begun.get("seeds", config.seeds))
+    if begun and not differences(saved_config, with_its_seeds):  # begun with the default
         return {"preset": PAPER}
     if config.engine != "processes" or device_of(config.trainer.accelerator).type != "cpu":
         return {}

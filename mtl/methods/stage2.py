@@ -41,7 +41,7 @@ class Finetuning:
 
     def train(self, heads: Heads) -> Network:
         """The task's network with its best weights, trained from its head in `heads`, which changes, or loaded if this stage has finished. The
-        weights of stage 1 are the first candidate, so the score on the rows that choose (`Coded.dev`) is never lower than before."""
+        weights of stage 1 are the first candidate, so the score on the rows that choose (`Coded.dev_rows`) is never lower than before."""
         task_heads = new_heads(self.config, [self.task], heads.outputs, heads.dim)
         task_heads.layers[0] = heads[self.task.id]
         network = Network([self.task], task_heads, self.input.encoder)

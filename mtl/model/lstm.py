@@ -91,7 +91,7 @@ def _run(
         o.sigmoid_()
         torch.mul(i, g, out=cell)
         if carried:
-            last = _block(cells, hidden, steps[number - 1].rows)
+            last = _block(cells, hidden, steps[number - 1].columns)
             cell[:, :carried].addcmul_(f[:, :carried], last[:, :carried])
         cell[:, sequences:] = 0  # the padding columns, which sequences that begin in the next step may follow
         torch.mul(o, cell.tanh(), out=states[:, columns])
@@ -125,7 +125,7 @@ def _run_back(
         torch.mul(grad_cell, g, out=grad_i)
         torch.mul(grad_cell, i, out=grad_g)
         if carried:
-            last = _block(cells, hidden, steps[number - 1].rows)
+            last = _block(cells, hidden, steps[number - 1].columns)
             torch.mul(grad_cell[:, :carried], last[:, :carried], out=grad_f[:, :carried])
             cell_after = grad_cell[:, :carried] * f[:, :carried]
         grad_f[:, carried:] = 0
@@ -146,8 +146,8 @@ def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
 
 def _product_columns(steps: Steps, number: int) -> tuple[int, int]:
     """Begin and end of the columns of one input product: this step's, and the next steps' up to PRODUCT_COLUMNS."""
-    begin, end = steps[number].rows.start, steps[number].rows.stop
-    for columns in (step.rows for step in steps[number + 1 :]):
+    begin, end = steps[number].columns.start, steps[number].columns.stop
+    for columns in (step.columns for step in steps[number + 1 :]):
         if max(end, columns.stop) - min(begin, columns.start) > PRODUCT_COLUMNS:
             break
         begin, end = min(begin, columns.start), max(end, columns.stop)

@@ -1,4 +1,4 @@
-"""Packed sequences: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on."""
+"""Packed sequences. A column is one step of one sequence: first come those of step 0, of all sequences (the longest first), then those of step 1."""
 
 from collections.abc import Callable
 from itertools import accumulate
@@ -14,12 +14,12 @@ Rearrange = Callable[[Tensor], Tensor]
 
 
 class Step(NamedTuple):
-    """One step of a packed batch, as a direction processes it. Its first rows follow the rows `before`, each one of them, in order."""
+    """One step of a packed batch, as a direction processes it. Its first `carried` columns continue the columns `before`, in order."""
 
-    rows: slice  # its packed rows: the columns of feature-major matrices
-    before: slice  # the rows that are followed: the first ones of the step that the direction processes before it
-    carried: int  # how many rows follow one: the number of sequences that continue or, with padding, more
-    sequences: int  # its rows without padding
+    columns: slice
+    before: slice  # the first ones of the step that the direction processes before this one
+    carried: int  # the number of sequences that continue or, with padding, more
+    sequences: int  # its columns without padding
 
 
 Steps = list[Step]  # in the order in which a direction processes them
@@ -27,55 +27,57 @@ Steps = list[Step]  # in the order in which a direction processes them
 
 def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
     """The steps for one direction; `sizes` says how many sequences have each step, descending. In a step, sequences that begin there come after those
-    that continue: the backward direction has such steps at the last token of each shorter sequence. Padding fills a step to a `multiple` of rows. It
-    is carried, too, and a sequence that begins may follow it: its values must be zero."""
+    that continue. Padding fills a step to a `multiple` of columns. It is carried, too, and a sequence may begin after it: its values must be 0."""
     starts = list(accumulate((-(-size // multiple) * multiple for size in sizes), initial=0))
     numbers = range(len(sizes))
     steps: Steps = []
     for number in reversed(numbers) if reverse else numbers:
-        rows = slice(starts[number], starts[number + 1])
-        last = steps[-1].rows if steps else slice(0, 0)
-        carried = min(rows.stop - rows.start, last.stop - last.start)
-        steps.append(Step(rows, slice(last.start, last.start + carried), carried, sizes[number]))
+        columns = slice(starts[number], starts[number + 1])
+        last = steps[-1].columns if steps else slice(0, 0)
+        # Backwards, a sequence that is shorter than others begins at its last token.
+        carried = min(columns.stop - columns.start, last.stop - last.start)
+        steps.append(Step(columns, slice(last.start, last.start + carried), carried, sizes[number]))
     return steps
 
 
 class Packing:
-    """Which packed column holds which step of which sequence. A step's columns are its sequences, the longest first, then 0 to 15 for padding."""
+    """Which column holds which step of which sequence. A step's columns are its sequences, the longest first, then padding to WIDTH_MULTIPLE."""
 
     def __init__(self, lengths: Tensor, time: int) -> None:
         """The lengths are int64 (batch,), at least 1; the padded batch has `time` steps."""
         order = torch.argsort(lengths, descending=True, stable=True).numpy()
         sizes = len(order) - np.searchsorted(np.sort(lengths.numpy()), np.arange(int(lengths.max())), side="right")
-        widths = -(-sizes // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
-        steps = np.repeat(np.arange(len(sizes)), widths)
-        ranks = np.arange(len(steps)) - np.repeat(np.cumsum(widths) - widths, widths)
-        real = ranks < np.repeat(sizes, widths)
+        widths = -(-sizes // WIDTH_MULTIPLE) * WIDTH_MULTIPLE  # of each step, its columns
+        steps = np.repeat(np.arange(len(sizes)), widths)  # of each column, its step
+        ranks = np.arange(len(steps)) - np.repeat(
+            np.cumsum(widths) - widths, widths
+        )  # and its place among those of the step
+        is_real = ranks < np.repeat(sizes, widths)
         # Padding columns repeat the longest sequence, which has every step.
-        indices = order[np.where(real, ranks, 0)] * time + steps
+        indices = order[np.where(is_real, ranks, 0)] * time + steps
         self.sizes: list[int] = sizes.tolist()  # the number of sequences of each step, descending
         self.shape = (len(order), time)
         self.indices = torch.from_numpy(indices)  # of each column, in the flattened padded batch
-        self.real_columns = torch.from_numpy(np.flatnonzero(real))
+        self.real_columns = torch.from_numpy(np.flatnonzero(is_real))
         self.real_indices = self.indices[self.real_columns]
 
     def pack(self, values: Tensor) -> Tensor:
-        """A padded batch (batch, time, dim) -> one row per packed column (columns, dim)."""
+        """A padded batch (batch, time, dim) -> the values of the columns (columns, dim)."""
         return _Rearranged.apply(values, self.gather, self.scatter)
 
-    def unpack(self, rows: Tensor) -> Tensor:
-        """Rows (columns, dim) -> a padded batch (batch, time, dim), zero past a sequence's end."""
-        return _Rearranged.apply(rows, self.scatter, self.gather)
+    def unpack(self, values: Tensor) -> Tensor:
+        """The values of the columns (columns, dim) -> a padded batch (batch, time, dim), zero past a sequence's end."""
+        return _Rearranged.apply(values, self.scatter, self.gather)
 
     def gather(self, values: Tensor) -> Tensor:
         """`pack` without a gradient."""
         return values.reshape(-1, values.shape[-1]).index_select(0, self.indices)
 
-    def scatter(self, rows: Tensor) -> Tensor:
+    def scatter(self, values: Tensor) -> Tensor:
         """`unpack` without a gradient."""
         batch, time = self.shape
-        padded = rows.new_zeros(batch * time, rows.shape[1])
-        padded[self.real_indices] = rows[self.real_columns]
+        padded = values.new_zeros(batch * time, values.shape[1])
+        padded[self.real_indices] = values[self.real_columns]
         return padded.view(batch, time, -1)
 
 

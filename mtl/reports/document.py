@@ -137,8 +137,7 @@ def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
 
 
 def _details(run: FinishedRun, scale: Scale, with_files: bool) -> dict[str, Any]:
-    """The details of a run: what the page shows when its row is opened. `with_files`: with what needs much space too, configuration, data, learning
-    curves and predictions."""
+    """What the page shows when the row of a run is opened. `with_files`: with its configuration, data, learning curves and predictions."""
     summary = run.summary
     seeds = []
     for seed in summary["seeds"]:

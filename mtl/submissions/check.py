@@ -136,8 +136,7 @@ def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> s
 def _entry_problems(
     path: Path, contents: Mapping[str, bytes], suite: Suite, template: Content | None, figures: Figures
 ) -> list[str]:
-    """What is wrong with the submission's entry: its form, the tasks that it names and its figures; and missing tasks that it does not say are left
-    out."""
+    """What is wrong with the submission's entry: its form, its tasks and its figures; and missing tasks that it does not say are left out."""
     try:
         name, entry = read_entry(path, contents)
     except InputError as error:

@@ -46,8 +46,7 @@ class Published:
     """A published row: scores × 100 on one split by task, and their average, which may be missing.
 
     Args:
-        also: by task and metric, scores × 100 by other metrics than the task's own: one of the two that the task's is the mean of, or one of the
-            task's `also`"""
+        also: by task and metric, scores × 100 by other metrics than the task's own: one of those that it is the mean of, or of the task's `also`"""
 
     model: str  # the row's title
     family: str  # its group of rows: floor (a simple baseline), lstm, transformer, …

@@ -4,6 +4,7 @@ continues. SIGTERM ends the program as Ctrl-C does. A training that diverges end
 import logging
 import math
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -118,11 +119,12 @@ def train(
             **options,
         )
         module.train()  # Lightning leaves modules in evaluation mode as they are, and so without dropout
+        handled = sys.exception()  # what the caller handles, perhaps an earlier interruption
         try:
             trainer.fit(module, datamodule=data, ckpt_path=resume if continues else None, weights_only=True)
         except (*STATE_ERRORS, SystemExit) as error:
             was_reading = continues and not start.has_begun  # the state of the interrupted training
-            if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
+            if isinstance(error.__context__, KeyboardInterrupt | SystemExit) and error.__context__ is not handled:
                 # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
                 raise error.__context__ from None
             if not trainer.received_sigterm:  # else it is a consequence of the signal, which is raised again below

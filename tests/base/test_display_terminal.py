@@ -180,7 +180,8 @@ def test_an_interrupted_program_leaves_a_usable_terminal(number: int) -> None:
             sent.append(number)
             process.send_signal(number)
 
-    code = "from mtl.base.errors import sigterm_as_interrupt\nwith sigterm_as_interrupt():\n"
+    code = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs inherit it ignored
+    code += "from mtl.base.errors import sigterm_as_interrupt\nwith sigterm_as_interrupt():\n"
     code += CODE.replace("TAIL", "time.sleep(60)").replace("\n", "\n    ")
     written, status = run_in_pty(code, when=interrupt)
     shown = FakeTerminal()

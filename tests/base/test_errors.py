@@ -107,16 +107,9 @@ def run_for_ever(settings: Sequence[str], own_handler: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("own_handler", "further", "status"),
-    [
-        (False, [], -signal.SIGTERM),
-        (True, [], 7),
-        (True, ["seeds=[1,2]", "seeds_in_parallel=2"], 7),
-    ],
-)
-def test_sigterm_is_as_without_mtl(tmp_path: Path, own_handler: bool, further: list[str], status: int) -> None:
-    settings = [*small_settings(tmp_path), *LONG, *further]
+@pytest.mark.parametrize(("own_handler", "status"), [(False, -signal.SIGTERM), (True, 7)])
+def test_sigterm_is_as_without_mtl(tmp_path: Path, own_handler: bool, status: int) -> None:
+    settings = [*small_settings(tmp_path), *LONG]
     process = CONTEXT.Process(target=run_for_ever, args=(settings, own_handler))
     process.start()
     wait_for(tmp_path / "run/seed-1/pretrain/last.ckpt", process)

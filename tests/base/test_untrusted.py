@@ -72,7 +72,13 @@ def test_interpolation_is_rejected(tmp_path: Path, text: str) -> None:
     "content",
     [
         *(b"a: [", b"- a\n", b'"5"', b"5", b"\xff\xfe\x00", b"a: !!python/object/apply:os.getcwd []\n"),
-        *(b"a: 0b_\n", b'a: !!int ""\n', b"a: !!float x\n"),  # which YAML cannot build
+        *(
+            b"a: 0b_\n",
+            b'a: !!int ""\n',
+            b"a: !!float x\n",
+            b"a: !!bool x\n",
+            b"a: !!timestamp x\n",
+        ),  # which YAML cannot build
     ],
 )
 def test_a_file_that_is_no_yaml_mapping_is_one_line(tmp_path: Path, content: bytes) -> None:

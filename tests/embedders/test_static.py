@@ -128,6 +128,11 @@ solen 7 7 7
 """
 
 
+def test_an_embeddings_file_names_its_kind(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text("dim: 10\n", encoding="utf-8")
+    refused(lambda: read_embeddings(str(tmp_path / "x.yaml")), file="x.yaml", key="name")
+
+
 def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(suite_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(PACKED["zip"](GLOVE_TEXT.encode()))

@@ -9,7 +9,6 @@ import pytest
 from data_files import read_column, read_json, write_jsonl
 from input_errors import refused
 from rows_suite import read
-from structured_suite import label_rows, sentences, write_suite
 
 import mtl
 from mtl.api.cli import main
@@ -137,9 +136,12 @@ def test_the_index_of_the_frames_of_a_suite_and_predictions_of_its_only_task(row
         refused(lambda given=given: score(given, "bad"))
 
 
+@pytest.mark.wings
 def test_lists_of_labels_and_a_column_for_each_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pandas = pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
+    from structured_suite import label_rows, sentences, write_suite
+
     places: dict[str, Any] = {"suite": write_suite(tmp_path), "data_dir": "data"}
     labels = [[label for _, label in row] for row in sentences("dev")]
     tags = [row["labels"] for row in label_rows("dev")]

@@ -18,7 +18,7 @@ def test_words_become_values() -> None:
     assert parse_settings(words) == {**expected, "held_out": 0.2}
 
 
-@pytest.mark.parametrize("word", ["max_length", "=3", "seeds=[1"])
+@pytest.mark.parametrize("word", ["a", "=3", " =3", "a=[1", "a=!!bool x", "a=!!timestamp x", "trainer=&a {x: *a}"])
 def test_a_word_that_is_not_a_setting_is_refused(word: str) -> None:
     refused(lambda: parse_settings([word]))
 

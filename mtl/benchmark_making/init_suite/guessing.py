@@ -107,9 +107,9 @@ def _guess_single(guess: Guess, main: FileTable, labelled: Mapping[str, FileTabl
     candidates = [FileColumn.joined([table.columns[name] for table in labelled.values()]) for name in names]
     meant = [kind for key, kind in KINDS.items() if key in known]
     metric = str(known.get("metric"))
-    fitting = {"labels", "number", "choice" if candidates else "", "" if target.numbers else "word"}
-    kinds = sorted(fitting.intersection(metric_named(metric).kinds if is_metric(metric) else ()))
-    meant += kinds if len(kinds) == 1 else []  # accuracy fits several
+    kinds = metric_named(metric).kinds if is_metric(metric) else ()
+    if metric == "accuracy" or kinds in (("labels",), ("number",)):  # accuracy fits others, too
+        meant.append(kinds[0])
     guess.kind = next(filter(None, [known.get("kind"), *meant]), "")
     guess_kind(guess, by_split, candidates, _label_names(main, target))
 
@@ -214,7 +214,7 @@ def _guess_splits(guess: Guess, tables: SplitTables) -> None:
 
 def _ask_about_single_rows(guess: Guess, tables: SplitTables) -> None:
     """Ask about single rows that lack the target in a test file that is used."""
-    lacking = tables["test"].incomplete if guess.files["test"] is not None else {}
+    lacking = tables["test"].incomplete if guess.files["test"] and "test" in tables else {}
     for name in [name for name in guess.keys["target"].split(BESIDE) if name in lacking]:
         guess.questions.append(f"files.test: {lacking[name]}: fill or delete these rows, or no score is on this file")
 

@@ -122,8 +122,7 @@ def _run_steps(recipe: TaskRecipe, sources: Sources) -> tuple[dict[str, Table], 
 
 
 def _write_tasks(recipe: TaskRecipe, tables: Mapping[str, Table], folder: Path) -> WrittenTasks:
-    """Write the suite file, and the data files of its tasks, each of which is read back as a run reads it. Raises InputError for tables that have not
-    what the tasks need."""
+    """Write the suite file, and the data files of its tasks, each read back as a run reads it. Raises InputError for tables that lack something."""
     rows = {id: _by_split(recipe, id, tables[files.table]) for id, files in recipe.written.items()}
     counts = {id: {name: len(part) for name, part in by_split.items()} for id, by_split in rows.items()}
     suite_content, suite = recipe.suite(counts)

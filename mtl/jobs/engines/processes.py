@@ -144,7 +144,7 @@ def _exit_with_parent() -> None:
 def _result(report: Any, running: RunningUnit) -> Any:
     """What a unit's process reports. Raises the error that it reports, and the one for a process that ended without a report."""
     reported = None
-    with suppress(EOFError):
+    with suppress(EOFError, OSError):  # the second one if the process was killed within its report
         reported = report.recv()
     running.process.join()
     running.relay.join(DRAIN)

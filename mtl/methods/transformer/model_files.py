@@ -21,7 +21,7 @@ LARGEST_INTEGER = 2**63 - 1  # of torch
 MOST_RULES = 100  # of a tokenizer
 MOST_TOKENS = 2**24  # of a tokenizer
 MOST_GROWTH = 1000  # characters or tokens that a tokenizer's rules may make of one
-HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
+HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")  # of a model: NAME or OWNER/NAME
 RulesKnown = Callable[[Mapping[str, Any]], bool]  # whether the rules of a tokenizer.json with this content are known
 
 
@@ -32,7 +32,7 @@ class Index(TypedDict):
 
 
 def check_folder(folder: Path, rules_known: RulesKnown | None = None) -> None:
-    """Raise InputError for a folder with links out of a Hub's cache, absurd sizes, or rules that make texts far longer, unless they are known."""
+    """Raise InputError for a folder with links but those of a Hub's cache, files elsewhere, an adapter, absurd sizes, or unknown rules for long texts."""
     for path in folder.iterdir():
         is_in_cache = path.exists() and path.resolve().parent.name == "blobs"
         if path.is_symlink() and not is_in_cache:
@@ -60,7 +60,7 @@ def stored_weights(folder: Path) -> int:
 
 def check_config(path: Path) -> None:
     """Raise InputError for a `config.json` with sizes that no transformer has, or with settings that change how it computes."""
-    pending: list[Any] = [read_json(path, dict[str, Any], AGAIN)]
+    pending: list[Any] = [read_json(path, dict[str, Any], AGAIN) | {"label2id": None}]  # whose keys are labels
     while pending:
         settings = pending.pop()
         pending += [value for value in _values(settings) if isinstance(value, dict | list)]
@@ -68,10 +68,11 @@ def check_config(path: Path) -> None:
             if _is_unsupported(key, value):
                 message = f"such a setting is not supported; set it to null where you trust the folder, or {AGAIN}"
                 raise InputError(message, path=path, key=key)
-            most = _most(key.lower())
-            if isinstance(value, int) and value > most:
-                message = f"{value} is more than any transformer has ({most:,} at most); {AGAIN}"
-                raise InputError(message, path=path, key=key)
+            most = _largest_value(key.lower())
+            for number in value if isinstance(value, list) else [value]:
+                if isinstance(number, int) and number > most:
+                    message = f"{number} is more than any transformer has ({most:,} at most); {AGAIN}"
+                    raise InputError(message, path=path, key=key)
 
 
 def _is_unsupported(key: str, value: Any) -> bool:
@@ -81,10 +82,12 @@ def _is_unsupported(key: str, value: Any) -> bool:
     return key == "chunk_size_feed_forward" and bool(value)
 
 
-def _most(key: str) -> int:
-    """The largest value that a key of config.json may have."""
-    if any(part in key for part in COUNTED_PARTS) and "size" not in key:
-        return MOST_LAYERS
+def _largest_value(key: str) -> int:
+    """The largest value that a key of config.json may have, alone or in a list."""
+    if any(part in key for part in COUNTED_PARTS) and ("size" not in key or key == "block_sizes"):
+        return MOST_LAYERS  # the block sizes of a Funnel are numbers of layers
+    if "num_labels" in key:
+        return MOST_TOKENS
     return MOST_POSITIONS if "position" in key or "n_ctx" in key else LARGEST_INTEGER
 
 

@@ -39,7 +39,7 @@ class SentenceTransformerSettings(PretrainedSettings):
     """The settings of a model of sentence-transformers as an encoder."""
 
     prompts: dict[str, str] | None = None  # put before texts, by names such as query; None: as mteb or the model says
-    prompt: str | None = None  # the name of the prompt before every text; None: as mteb or the model says
+    prompt: str | None = None  # a name in `prompts`: of the prompt before every text; None: as mteb or the model says
     mteb_name: str | None = None  # the model's name in mteb, whose metadata names prompts; None: its name on the Hub
     batch_size: Annotated[int, AT_LEAST_ONE] = 32  # texts in a batch; the library and mteb have the same default
 
@@ -72,9 +72,24 @@ class SentenceTransformerEncoder(SentenceEncoder):
         # Where the settings name the prompt of every text, there is no other to choose.
         self.prompts = {} if settings.prompt is not None else self._model.prompts
         self.similarity = str(self._model.similarity_fn_name)
-        self.description = self._describe(self._check_vectors())
+        self.description = self._describe(self._checked_dim())
 
-    def _check_vectors(self) -> int:
+    def _find_prompts(self) -> tuple[dict[str, str], str]:
+        """The prompts by name, and whose they are. Raises InputError as `mteb_prompts`."""
+        prompts, source = self._settings.prompts, "the settings"
+        if prompts is None:
+            prompts, source = mteb_prompts(self._settings), "mteb"
+        if prompts is None:
+            return dict(self._model.prompts), "the model"
+        passages = [prompts[name] for name in DOCUMENT_NAMES if name in prompts]
+        return {**({"document": passages[0]} if passages else {}), **prompts}, source
+
+    def _encode(self, texts: list[str], prompt: str | None) -> np.ndarray:
+        size = self._settings.batch_size
+        vectors = self._model.encode(texts, prompt=prompt, batch_size=size, show_progress_bar=False)
+        return np.asarray(vectors, dtype=np.float32)
+
+    def _checked_dim(self) -> int:
         """The size of the vectors. Raises InputError if the model cannot encode a short text: its modules may not fit together."""
         vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
         if vectors.ndim != 2 or not np.isfinite(vectors).all():
@@ -131,22 +146,6 @@ class SentenceTransformerEncoder(SentenceEncoder):
     def versions(self) -> dict[str, str]:
         """Those of mtl, and of the libraries that make tokens and vectors."""
         return {"mtl": VERSION, "sentence-transformers": version("sentence-transformers"), **library_versions()}
-
-    def _find_prompts(self) -> tuple[dict[str, str], str]:
-        """The prompts by name, and whose they are. Raises InputError as `mteb_prompts`."""
-        prompts, source = self._settings.prompts, "the settings"
-        if prompts is None:
-            prompts, source = mteb_prompts(self._settings), "mteb"
-        if prompts is None:
-            return dict(self._model.prompts), "the model"
-        documents = [prompts[name] for name in DOCUMENT_NAMES if name in prompts]
-        document = {"document": documents[0]} if documents else {}
-        return document | prompts, source
-
-    def _encode(self, texts: list[str], prompt: str | None) -> np.ndarray:
-        size = self._settings.batch_size
-        vectors = self._model.encode(texts, prompt=prompt, batch_size=size, show_progress_bar=False)
-        return np.asarray(vectors, dtype=np.float32)
 
 
 class TextVectorSource:

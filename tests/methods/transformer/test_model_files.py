@@ -57,6 +57,7 @@ LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False
         ("tokenizer.json", {"normalizer": doubling(36)}),
         ("tokenizer.json", {"normalizer": doubling(1000)}),
         ("tokenizer.json", {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [LETTERS] * 36}}),
+        *(("config.json", of) for of in ({"num_labels": 10**12}, {"block_sizes": [4, 10**9]})),
     ],
 )
 def test_absurd_folders_are_refused(bert: Path, tmp_path: Path, name: str, values: dict[str, Any]) -> None:
