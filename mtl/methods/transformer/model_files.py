@@ -32,7 +32,7 @@ class Index(TypedDict):
 
 
 def check_folder(folder: Path, rules_known: RulesKnown | None = None) -> None:
-    """Raise InputError for a folder with links but those of a Hub's cache, files elsewhere, adapters, absurd sizes, or unknown rules for long texts."""
+    """Raise InputError for links in a folder but those of a Hub's cache, files elsewhere, adapters, absurd sizes, unknown rules for long texts."""
     for path in folder.iterdir():
         is_in_cache = path.exists() and path.resolve().parent.name == "blobs"
         if path.is_symlink() and not is_in_cache:
