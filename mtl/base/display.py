@@ -59,7 +59,7 @@ def shown_run(run: RunBegun) -> Iterator[None]:
 
 
 def log_to_standard_error(prefix: str = "") -> None:
-    """Let log lines appear on standard error, with a prefix where several processes write, and progress as a terminal or lines."""
+    """Write log lines to standard error, with a prefix where several processes write, and choose the display anew."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine(f"{prefix.replace('%', '%%')}%(message)s"))
     logging.basicConfig(handlers=[handler])
@@ -141,9 +141,8 @@ class Lines(Display):
                 had_lines = self._next.pop((last.title, last.key), None) is not None
                 if had_lines and not failed and not last.at_most:  # a training logs its result itself
                     done, duration = structs.replace(last, total=None).amount(), format_duration(last.seconds)
-                    logger.info(
-                        "%s · finished: %s in %s%s", last.title, done, duration, last.note and f" · {last.note}"
-                    )
+                    note = last.note and f" · {last.note}"
+                    logger.info("%s · finished: %s in %s%s", last.title, done, duration, note)
             case Detail(text=text):
                 logger.info("%s", text)
 

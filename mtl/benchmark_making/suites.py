@@ -222,11 +222,11 @@ def _write(source: Path, guessed: "Guessed") -> Suite:
     return Suite(path.resolve(), data_dir.resolve(), guessed.summary)
 
 
-def _cache_folder(cache_dir: str | PathLike[str], source: Path, *keys: Any) -> Path:
-    """The folder in the cache for a suite with these name, language and known keys, and the data files in `source`."""
+def _cache_folder(cache_dir: str | PathLike[str], source: Path, name: str, *keys: Any) -> Path:
+    """The folder in the cache for a suite with this name, its language and known keys, and the data files in `source`."""
     with foreign("tasks"):
-        content = json.dumps([FRAMES_FORMAT, *keys, _checksums(source)], sort_keys=True, default=str)
-    return Path(cache_dir, "frames", f"{keys[0]}-{hashlib.sha256(content.encode()).hexdigest()[:16]}")
+        content = json.dumps([FRAMES_FORMAT, name, *keys, _checksums(source)], sort_keys=True, default=str)
+    return Path(cache_dir, "frames", f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:16]}")
 
 
 def _checksums(folder: Path | str) -> dict[str, str]:

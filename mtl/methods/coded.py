@@ -1,4 +1,4 @@
-"""What networks are trained on, targets as codes with the losses of heads, and their training."""
+"""The dataset's targets as the codes that heads are trained on, the losses of heads, and the training of networks."""
 
 import math
 import zlib

@@ -27,7 +27,8 @@ Steps = list[Step]  # in the order in which a direction processes them
 
 def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
     """The steps for one direction; `sizes` says how many sequences have each step, descending. In a step, sequences that begin there come after those
-    that continue. Padding fills a step to a `multiple` of columns. It is carried, too, and a sequence may begin after it: its values must be 0."""
+    that continue. Padding fills a step to a `multiple` of columns. It is carried, too, and a sequence that begins may continue it: its values
+    must be zero."""
     starts = list(accumulate((-(-size // multiple) * multiple for size in sizes), initial=0))
     numbers = range(len(sizes))
     steps: Steps = []
@@ -48,10 +49,9 @@ class Packing:
         order = torch.argsort(lengths, descending=True, stable=True).numpy()
         sizes = len(order) - np.searchsorted(np.sort(lengths.numpy()), np.arange(int(lengths.max())), side="right")
         widths = -(-sizes // WIDTH_MULTIPLE) * WIDTH_MULTIPLE  # of each step, its columns
-        steps = np.repeat(np.arange(len(sizes)), widths)  # of each column, its step
-        ranks = np.arange(len(steps)) - np.repeat(
-            np.cumsum(widths) - widths, widths
-        )  # and its place among those of the step
+        # Of each column, its step, and its place among the columns of the step.
+        steps = np.repeat(np.arange(len(sizes)), widths)
+        ranks = np.arange(len(steps)) - np.repeat(np.cumsum(widths) - widths, widths)
         is_real = ranks < np.repeat(sizes, widths)
         # Padding columns repeat the longest sequence, which has every step.
         indices = order[np.where(is_real, ranks, 0)] * time + steps

@@ -32,10 +32,10 @@ def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
         return found
     known = dict(known or {})
     guess = replace(found, keys={}, why={}, questions=[*found.questions], notes=[*found.notes])
-    known_files = {split: None if name is None else str(name) for split, name in known.pop("files", {}).items()}
+    known_files = {split: None if name in (None, "") else str(name) for split, name in known.pop("files", {}).items()}
     guess.files = {split: known_files.get(split, found.files.get(split)) for split in SPLITS}
     try:
-        _check_known_files(data_dir / guess.folder, [name for name in known_files.values() if name])
+        _check_known_files(data_dir / guess.folder, filter(None, known_files.values()))
         tables = read_tables(guess, data_dir, known)
         _guess_targets_and_texts(guess, tables, known)
         guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
@@ -214,7 +214,7 @@ def _guess_splits(guess: Guess, tables: SplitTables) -> None:
 
 def _ask_about_single_rows(guess: Guess, tables: SplitTables) -> None:
     """Ask about single rows that lack the target in a test file that is used."""
-    lacking = tables["test"].incomplete if guess.files["test"] and "test" in tables else {}
+    lacking = tables["test"].incomplete if guess.files["test"] is not None else {}
     for name in [name for name in guess.keys["target"].split(BESIDE) if name in lacking]:
         guess.questions.append(f"files.test: {lacking[name]}: fill or delete these rows, or no score is on this file")
 

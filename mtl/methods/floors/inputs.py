@@ -73,17 +73,16 @@ def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: b
 def _rows_read(task: Task, train: Split, most_rows: int | None) -> np.ndarray:
     """The numbers of at most `most_rows` rows, evenly spread over the file. None: all rows; of a task with units, as many as have MOST_UNITS."""
     if most_rows is None and target_kind(task).by_unit:
-        most_rows = max(
-            1, MOST_UNITS * len(train) // max(MOST_UNITS, len(train.texts))
-        )  # all, if these have no more units
+        units = max(MOST_UNITS, len(train.texts))  # with no more than MOST_UNITS, all rows are read
+        most_rows = max(1, MOST_UNITS * len(train) // units)
     if most_rows is None or most_rows >= len(train):
         return np.arange(len(train))
     return np.arange(most_rows) * len(train) // most_rows
 
 
 def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:
-    """The inputs of each row's right candidate and of one of its wrong ones, int64, drawn as with no other seed: unlike those of
-    `mtl.data.dataset.with_one_wrong`, they are the same with each. A row with one candidate has no wrong one."""
+    """The inputs of each row's right candidate and of one of its wrong ones, int64. They are the same with each seed, unlike those of
+    `mtl.data.dataset.with_one_wrong`. A row with one candidate has no wrong one."""
     rng = np.random.default_rng(zlib.crc32(task.id.encode()))
     inputs: list[int] = []
     for row in rows.tolist():

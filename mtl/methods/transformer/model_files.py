@@ -32,7 +32,8 @@ class Index(TypedDict):
 
 
 def check_folder(folder: Path, rules_known: RulesKnown | None = None) -> None:
-    """Raise InputError for links in a folder but those of a Hub's cache, files elsewhere, adapters, absurd sizes, unknown rules for long texts."""
+    """Raise InputError for a folder that is not safe to open: with links other than those of a Hub's cache, files in other folders, an adapter,
+    absurd sizes, or rules, unless they are known, that make texts far longer."""
     for path in folder.iterdir():
         is_in_cache = path.exists() and path.resolve().parent.name == "blobs"
         if path.is_symlink() and not is_in_cache:

@@ -23,11 +23,9 @@ def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
     """Write the vectors of the lines of a UTF-8 text file, plain or packed, or of plain standard input ("-"), as a NumPy array,
     float32 (lines, dim), in bounded memory. Raises InputError for a file that cannot be read."""
     dim, rows = encoder.description.dim, 0
-    name, size = (
-        ("standard input", None)
-        if source == STANDARD_INPUT
-        else (str(source), source.stat().st_size if source.is_file() else None)
-    )
+    is_input = source == STANDARD_INPUT
+    name = "standard input" if is_input else str(source)
+    size = None if is_input or not source.is_file() else source.stat().st_size
     with replacing(out) as partial, partial.open("wb") as file, Progress(f"encoding {name}", size, "B") as bar:
         _write_header(file, rows, dim)
         lines = _lines(source, bar)

@@ -103,7 +103,7 @@ def read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
 
 
 def _check_json_lines(folder: Path, split: str) -> None:
-    """Raise InputError for an empty folder (the remedy names a file of this split), and a .jsonl file without rows or with a line that is none."""
+    """Raise InputError for an empty folder (the remedy names a file of this split), and a .jsonl file without rows or with a line that is no row."""
     files = _safe_files(folder)
     if not files:
         raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
