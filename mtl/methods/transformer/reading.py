@@ -3,11 +3,12 @@
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from errno import EACCES, EDQUOT, ENOSPC, EROFS
 from pathlib import Path
 from typing import Any
 
 from mtl.base.arrays import without_advice
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, resource_problem
 from mtl.methods.transformer.model_files import AGAIN
 
 NOT_THERE = (
@@ -16,6 +17,7 @@ NOT_THERE = (
 )
 BRINGS_CODE = "needs code that it brings along, and such code is never run; name a transformer whose architecture the transformers library has"
 NO_TOKENIZER = "has no tokenizer that can be read; restore its tokenizer.json, or name a folder or a model that has one with transformer.tokenizer="
+CACHE_ERRORS = (EACCES, EDQUOT, ENOSPC, EROFS)  # of a disk that takes no download
 MOST_SAID = 200  # characters of an error's message
 
 
@@ -33,6 +35,8 @@ def opened(name: str, part: str, read: Callable[..., Any], *arguments: Any, **op
 def _problem(name: str, part: str, error: Exception) -> str:
     """What is wrong if reading a part of a folder, or of a model on the Hub, raised this error."""
     said, unreadable = str(error), f"{part} cannot be read: {_begin(error)}; {AGAIN}"
+    if isinstance(error, OSError) and error.errno in CACHE_ERRORS and not Path(name).is_dir():
+        return f"cannot be downloaded: {resource_problem(error)}"
     if isinstance(error, OSError):
         return unreadable if Path(name).is_dir() else NOT_THERE
     if isinstance(error, ImportError):

@@ -69,6 +69,7 @@ def step(name: str, **options: Any) -> dict[str, Any]:
         ({"steps": [{"step": "split", "shares": {"train": float("nan")}}]}, "steps.1.split.shares.train"),
         (step("keep", column="label", words=[1, {}]), "steps.1.keep.words.1"),
         (step("stack", tables=["corpus", "none"], into_table="x"), "steps.1.stack.tables"),
+        ({"sources": {"corpus": {"file": "c.tsv"}, "more": {"file": "d.tsv"}}, "steps": []}, "tasks.t.data.table"),
     ],
 )  # fmt: skip
 def test_a_bad_recipe_is_an_error_at_its_key(keys: dict[str, Any], key: str, tmp_path: Path) -> None:

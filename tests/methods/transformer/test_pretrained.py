@@ -1,6 +1,8 @@
 """What is read of a folder with a transformer, and what is said of one that cannot be read."""
 
+import errno
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ from tiny_transformers import write_bert, write_roberta
 from mtl.base.errors import InputError
 from mtl.methods.transformer.opening import open_pretrained, open_without_weights
 from mtl.methods.transformer.pretrained import Pretrained
+from mtl.methods.transformer.reading import opened
 
 TEXTS = ["solen skiner idag", "regnet faller", "jag skrattar gott åt vädret"]
 
@@ -188,10 +191,14 @@ def write_wrong(bert: Path, folder: Path) -> None:
     torch.save({"a": Code(folder / "run")}, folder / "pickle/pytorch_model.bin")
 
 
-def test_no_network_and_no_package(monkeypatch: pytest.MonkeyPatch, bert: Path) -> None:
+def test_no_network_no_package_and_a_full_disk(monkeypatch: pytest.MonkeyPatch, bert: Path) -> None:
     import huggingface_hub.constants
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "model.safetensors")
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     refused(lambda: open_pretrained("nobody/nothing"))
+    refused(lambda: opened("nobody/nothing", "its weights", full))
     monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     refused(lambda: open_pretrained(str(bert)))
