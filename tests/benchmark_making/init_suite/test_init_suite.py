@@ -11,9 +11,10 @@ from omegaconf import OmegaConf
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.document import scalar, suite_document
+from mtl.benchmark_making.init_suite.document import SuiteGuess, scalar, suite_document
 from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers
+from mtl.benchmark_making.init_suite.init_suite import init_suite
+from mtl.benchmark_making.init_suite.known_keys import known_answers
 from mtl.data.loading import load_dataset
 from mtl.tasks.suite import load_suite
 
@@ -213,6 +214,6 @@ def test_no_comment_breaks_out_of_its_line() -> None:
         Guess(id, "my mood", {"train": "train.tsv"}, keys=keys, why={"target": evil}, questions=[evil], notes=[evil], problem=problem)
         for id, problem in (("a", None), ("b", evil))
     ]  # fmt: skip
-    text = suite_document("mine", "sv", guesses, Path("my data"), Path("mine.yaml"))
+    text = suite_document(SuiteGuess("mine", "sv", guesses, Path("my data"), Path("mine.yaml")))
     assert yaml.safe_load(text)["name"] == "mine" and list(yaml.safe_load(text)["tasks"]) == ["a"]
     assert not any(line.startswith("name: evil") for line in text.splitlines()) and "\x1b" not in text
