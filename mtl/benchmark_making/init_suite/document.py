@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -81,7 +80,6 @@ def _header(suite: SuiteGuess) -> Iterator[str]:
     yield "tasks:" if suite.declared else "tasks: {}  # none could be guessed"
 
 
-@lru_cache
 def scalar(text: str) -> str:
     """A string as one line of YAML that is read back as the same string, never as a number, a truth value or null."""
     if PLAIN.fullmatch(text) and yaml.safe_load(text) == text:

@@ -54,23 +54,16 @@ def read_name(path: PurePosixPath) -> NamedFile | None:
     split = splits.pop() if splits else str(folder_split)
     without_split = VERSION.sub("", WORD.sub("", spaced))
     words = [word for word in re.split(r"[\W_]+", without_split) if word]
-    role = _role(suffix, {word.lower() for word in words})
+    hints = {suffix.removeprefix("."), *(word.lower() for word in words)}
+    role = ""
+    if suffix in LINE_SUFFIXES and hints & (TEXT_WORDS | LABEL_WORDS) and not hints & UNLABELLED:
+        role = "label" if hints & LABEL_WORDS else "text"
     neutral = NEUTRAL | TEXT_WORDS | LABEL_WORDS if role else NEUTRAL
     task = "-".join(word for word in words if word.lower() not in neutral)
     task_folder = folder.parent if folder_split == split else folder
     return NamedFile(
         path, split, "" if task_folder == PurePosixPath() else str(task_folder), task, role, number is not None
     )
-
-
-def _role(suffix: str, words: set[str]) -> str:
-    """Whether a file has one text, or one label, in each line, by its suffix and the words of its name; empty: neither."""
-    hints = {suffix.removeprefix("."), *words}
-    if suffix not in LINE_SUFFIXES or hints & UNLABELLED:
-        return ""
-    if hints & LABEL_WORDS:
-        return "label"
-    return "text" if hints & TEXT_WORDS else ""
 
 
 def suffix_of(name: str) -> str:

@@ -1,10 +1,10 @@
-"""The tasks below a folder: files that are named after splits, files that hold the splits as keys or in a column, and others, which may be training
-rows."""
+"""The tasks below a folder: files that are named after splits, files that hold the splits, and others, which may be training rows."""
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -13,10 +13,9 @@ from mtl.base.untrusted import inside
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.file_names import WORD, NamedFile, first_part, is_data, read_name, suffix_of
 from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.named_tasks import named_tasks
+from mtl.benchmark_making.init_suite.named_tasks import named_tasks, task_id
 from mtl.benchmark_making.init_suite.sniffing import sniff
 from mtl.benchmark_making.init_suite.tables import read_table
-from mtl.benchmark_making.init_suite.task_names import task_id
 from mtl.data.files import data_lines
 from mtl.data.forms import form_of
 from mtl.data.json_rows import parse_object
@@ -48,28 +47,20 @@ class DataFolder:
     language: str | None = None  # the only language that the data set's card names
 
 
-@dataclass
-class SortedFiles:
-    """The files below a folder by what they are, in the order of their paths."""
-
-    documents: list[PurePosixPath] = field(default_factory=list)  # files that are a text each
-    named: list[NamedFile] = field(default_factory=list)  # data files whose names say a split
-    unnamed: list[str] = field(default_factory=list)  # data files whose names say none
-    unreadable: list[str] = field(default_factory=list)  # files that look like data but that no form reads
-
-
 def files_of_tasks(data_dir: Path) -> DataFolder:
     """A folder with its tasks. A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv,
     xnli.{dev,test}.ko.tsv, or {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file, or
     all that differ in their number alone, holds training rows, if the user agrees."""
-    files, root = _sorted_files(all_files(data_dir)), data_dir.resolve().name
-    tasks = named_tasks(files.named, root)
-    if files.documents:
-        folders = [root if path == "." else path for path in sorted({str(path.parent) for path in files.documents})]
+    paths, root = all_files(data_dir), data_dir.resolve().name
+    documents = _documents(paths)
+    named, unnamed, unreadable = _by_name([path for path in paths if path not in documents])
+    tasks = named_tasks(named, root)
+    if documents:
+        folders = [root if folder == "." else folder for folder in sorted({str(path.parent) for path in documents})]
         id = task_id(root, [task.id for task in tasks])
         tasks.append(Guess(id, "", {}, problem=f"{listed(folders, 4)}: {ONE_TEXT}"))
     unused = []
-    for path in files.unnamed:
+    for path in unnamed:
         parts = _splits_within(data_dir, path)
         if parts:
             tasks.append(_task_of_parts(_id_after(path, tasks), path, parts))
@@ -81,7 +72,7 @@ def files_of_tasks(data_dir: Path) -> DataFolder:
             folder, _, name = str(first_part(group)).rpartition("/")
             tasks.append(Guess(_id_after(group[0], tasks), folder, {"train": name}, questions=[NO_SPLIT]))
         unused = []
-    return DataFolder(data_dir, tasks, unused, files.unreadable)
+    return DataFolder(data_dir, tasks, unused, unreadable)
 
 
 def all_files(data_dir: Path) -> list[PurePosixPath]:
@@ -93,23 +84,28 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
     return paths
 
 
-def _sorted_files(paths: Sequence[PurePosixPath]) -> SortedFiles:
-    """Sort files by their names. Those .txt files whose names say no split are documents if there are too many in one folder."""
-    texts = {path for path in paths if path.suffix.lower() == ".txt" and not WORD.search(path.stem)}
-    texts_in_folder = Counter(path.parent for path in texts)
-    files = SortedFiles()
+def _documents(paths: Sequence[PurePosixPath]) -> set[PurePosixPath]:
+    """The .txt files that are a text each: too many in one folder whose names say no split."""
+    texts = [path for path in paths if path.suffix.lower() == ".txt" and not WORD.search(path.stem)]
+    texts_by_folder = Counter(path.parent for path in texts)
+    return {path for path in texts if texts_by_folder[path.parent] > MOST_TEXTS}
+
+
+def _by_name(paths: Sequence[PurePosixPath]) -> tuple[list[NamedFile], list[str], list[str]]:
+    """The data files whose names say a split, those whose names say none, and the files that look like data but that no form reads."""
+    named: list[NamedFile] = []
+    unnamed: list[str] = []
+    unreadable: list[str] = []
     for path in paths:
         file = read_name(path)
         is_read = is_data(path.name) or (file is not None and file.role != "")
-        if path in texts and texts_in_folder[path.parent] > MOST_TEXTS:
-            files.documents.append(path)
-        elif is_read and file:
-            files.named.append(file)
+        if is_read and file:
+            named.append(file)
         elif is_read:
-            files.unnamed.append(str(path))
+            unnamed.append(str(path))
         elif path.suffix.lower() in ARCHIVES or (file and suffix_of(path.name) in OTHER_DATA):
-            files.unreadable.append(str(path))
-    return files
+            unreadable.append(str(path))
+    return named, unnamed, unreadable
 
 
 def _id_after(path: str, tasks: Sequence[Guess]) -> str:
@@ -124,10 +120,8 @@ def _groups_of_parts(paths: Sequence[str]) -> list[list[str]]:
     for path in paths:
         without_number = re.sub(r"\d+(?=(\.[A-Za-z]+)*$)", "", path)
         families.setdefault(without_number, []).append(path)
-    groups: list[list[str]] = []
-    for family in families.values():
-        groups += [family] if first_part(family) else [[path] for path in family]
-    return groups
+    groups = [[family] if first_part(family) else [[path] for path in family] for family in families.values()]
+    return list(chain.from_iterable(groups))
 
 
 def _splits_within(data_dir: Path, name: str) -> dict[str, list[str]]:
@@ -149,8 +143,7 @@ def _splits_in_keys(path: Path) -> dict[str, list[str]]:
         splits = {SPLIT_OF[word] for word in WORD.findall(key.lower())}
         if len(splits) == 1 and isinstance(content[key], list | dict):
             keys_by_split.setdefault(splits.pop(), []).append(key)
-    number = sum(len(keys) for keys in keys_by_split.values())
-    return keys_by_split if number <= MOST_PARTS else {}
+    return keys_by_split if sum(map(len, keys_by_split.values())) <= MOST_PARTS else {}
 
 
 def _splits_in_column(path: Path) -> dict[str, list[str]]:
@@ -167,9 +160,8 @@ def _splits_in_column(path: Path) -> dict[str, list[str]]:
 def _task_of_parts(id: str, path: str, parts: Mapping[str, Sequence[str]]) -> Guess:
     """The task of a file whose parts are its splits. Several parts of one split are a question."""
     folder, _, name = path.rpartition("/")
-    guess = Guess(id, folder, {})
-    for split, keys in parts.items():
-        guess.files[split] = f"{name}{PART}{keys[0]}"
-        if len(keys) > 1:
-            guess.questions.append(f"files.{split}: may be {' or '.join(keys)} of {name}")
-    return guess
+    files: dict[str, str | None] = {split: f"{name}{PART}{keys[0]}" for split, keys in parts.items()}
+    questions = [
+        f"files.{split}: may be {' or '.join(keys)} of {name}" for split, keys in parts.items() if len(keys) > 1
+    ]
+    return Guess(id, folder, files, questions=questions)

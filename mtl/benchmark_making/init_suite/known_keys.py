@@ -47,41 +47,32 @@ def checked_keys(known: KeysByTask, ids: Sequence[str]) -> dict[str, dict[str, A
     for id, keys in known.items():
         if id not in ids:
             raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
+        for key, value in keys.items():
+            if key not in KEYS or key in ("rows", "hub"):
+                raise InputError("not a key that is known here", key=f"tasks.{id}.{key}")
+            if key in LISTS and value is None:
+                raise InputError("must be a list", key=f"tasks.{id}.{key}")
         by_task[id] = {
             key: [value] if key in LISTS and isinstance(value, str) else value for key, value in keys.items()
         }
-        _check_types(id, by_task[id])
+        # `header: true` answers that there is a header line; a suite file has the names of columns there.
+        declared = {key: value for key, value in by_task[id].items() if not (key == "header" and value is True)}
+        task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **declared}, f"tasks.{id}")
+        if task.reading is not None and task.reading.problem:
+            raise InputError(task.reading.problem, key=f"tasks.{id}.reading")
     return by_task
-
-
-def _check_types(id: str, keys: Mapping[str, Any]) -> None:
-    """Raise InputError for keys of a task that no suite file has, or that have another type there."""
-    for key, value in keys.items():
-        if key not in KEYS or key in ("rows", "hub"):
-            raise InputError("not a key that is known here", key=f"tasks.{id}.{key}")
-        if key in LISTS and value is None:
-            raise InputError("must be a list", key=f"tasks.{id}.{key}")
-    # A suite file has the names of columns there; true is the answer that there is a header line.
-    declared = {key: value for key, value in keys.items() if not (key == "header" and value is True)}
-    task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **declared}, f"tasks.{id}")
-    if task.reading is not None and task.reading.problem:
-        raise InputError(task.reading.problem, key=f"tasks.{id}.reading")
 
 
 def check_tasks(document: str, path: Path, known: KeysByTask, problems: Mapping[str, str]) -> None:
     """Raise InputError if a task with known keys has a problem, for which it cannot be declared, or a fault in the suite file with this content."""
-    if not known:
-        return
-    suite = yaml.safe_load(document)
+    suite = yaml.safe_load(document) if known else {"tasks": {}}
     for task in suite["tasks"].values():
         task.pop("decide", None)  # there may be further questions
-    fault = None
-    try:
-        suite_from(suite, path)
-    except InputError as error:
-        fault = error.located(path="")
     for id in known:
         if id in problems:
             raise InputError(problems[id], key=f"tasks.{id}")
-        if fault is not None and f"tasks.{id}." in str(fault):  # else it is about another task
-            raise fault
+        try:
+            suite_from(suite, path)
+        except InputError as error:
+            if f"tasks.{id}." in str(error):  # else it is about another task
+                raise error.located(path="") from None

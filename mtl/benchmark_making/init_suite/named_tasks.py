@@ -1,23 +1,18 @@
-"""The tasks of files whose names say their split: which files belong to one task, and what the files of one split are."""
+"""The tasks of files whose names say their split: which files belong to one task, what those of one split are, and the ids of tasks."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import PurePosixPath
+from posixpath import commonprefix
 
 from mtl.benchmark_making.init_suite.file_names import NamedFile, first_part
 from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.task_names import task_ids
+from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import BESIDE, SPLITS
 
 FilesByTask = dict[tuple[str, str], list[NamedFile]]  # by the folder of a task and its name, which may be empty
-
-
-@dataclass(frozen=True)
-class SplitFiles:
-    """What the files of one split may be."""
-
-    ways: Sequence[str]  # as a suite file says it, the most probable first
-    label_files: int = 0  # files with a label in each line, beside one with the texts
 
 
 def named_tasks(files: Sequence[NamedFile], root: str) -> list[Guess]:
@@ -51,26 +46,23 @@ def _join_numbered_tasks(files_by_task: FilesByTask) -> None:
 def _guess(id: str, folder: str, files: Sequence[NamedFile]) -> Guess:
     """The task of these files. Several ways to read those of one split are a question."""
     guess = Guess(id, folder, {})
-    splits = [split for split in SPLITS if any(file.split == split for file in files)]
-    label_files: dict[str, int] = {}  # by split
-    for split in splits:
-        read = _split_files([file for file in files if file.split == split], folder)
-        guess.files[split] = read.ways[0]
-        label_files[split] = read.label_files
-        if len(read.ways) > 1:
-            guess.questions.append(f"files.{split}: may be {' or '.join(read.ways)}")
+    label_files: dict[str, int] = {}  # by split, how many files of labels are beside its texts
+    for split in [split for split in SPLITS if any(file.split == split for file in files)]:
+        ways = _ways_to_read([file for file in files if file.split == split], folder)
+        guess.files[split] = ways[0]
+        label_files[split] = sum(BESIDE in way for way in ways)
+        if len(ways) > 1:
+            guess.questions.append(f"files.{split}: may be {' or '.join(ways)}")
     if max(label_files.values()) > 1:
         several = "several files of labels stand beside its texts, and a task reads one"
         guess.notes.append(f"{several}: write a task for each into the suite file")
-        for split in splits:
-            if label_files[split] == 1:
-                without = "or null without labels of this kind"
-                guess.questions.append(f"files.{split}: may be {guess.files[split]}, {without}")
+        for split in [split for split, number in label_files.items() if number == 1]:
+            guess.questions.append(f"files.{split}: may be {guess.files[split]}, or null without labels of this kind")
     return guess
 
 
-def _split_files(files: Sequence[NamedFile], folder: str) -> SplitFiles:
-    """What the files of one split may be: texts beside labels, the parts of one file, or files of which one is read."""
+def _ways_to_read(files: Sequence[NamedFile], folder: str) -> list[str]:
+    """What the files of one split may be, the most probable first: texts beside labels, parts of one file, or files of which one is read."""
     files = sorted(files, key=lambda file: (len(file.path.name), file.path.name))
     names = {file: file.path.relative_to(folder).as_posix() for file in files}
     texts = [file for file in files if file.role == "text"]
@@ -79,11 +71,39 @@ def _split_files(files: Sequence[NamedFile], folder: str) -> SplitFiles:
         texts = [file for file in files if file.role != "label"]
     if len(texts) == 1 and labels:
         beside = [names[texts[0]] + BESIDE + names[file] for file in labels]
-        rest = [names[file] for file in files if file not in texts and file not in labels]
-        return SplitFiles([*beside, *rest], len(labels))
-    part = first_part([*names.values()])
-    if part is None:
-        return SplitFiles([*names.values()])
+        return beside + [names[file] for file in files if file not in texts and file not in labels]
+    parts = first_part(list(names.values()))
+    if parts is None:
+        return list(names.values())
     if len(files) == 1 or all(file.is_part for file in files):
-        return SplitFiles([part])
-    return SplitFiles([names[files[0]], f"{len(files)} numbered files, parts of one split: {part}"])
+        return [parts]
+    return [names[files[0]], f"{len(files)} numbered files, parts of one split: {parts}"]
+
+
+def task_ids(tasks: Sequence[tuple[str, str]], root: str) -> list[str]:
+    """A different id for each task, from its folder and its name, in place of which the folder's stands, or `root`, that of the data folder. A prefix
+    of all names that ends in "_" or "-" is left out (klej_ar and klej_cbd become ar and cbd); folders tell tasks of the same name apart."""
+    titles = [name or PurePosixPath(folder).name or root for folder, name in tasks]
+    shared = commonprefix(titles) if len(set(titles)) > 1 else ""
+    prefix = shared[: max(shared.rfind("_"), shared.rfind("-")) + 1]
+    titles = [title.removeprefix(prefix) or title for title in titles]
+    ids: list[str] = []
+    for title, (folder, name) in zip(titles, tasks, strict=True):
+        if titles.count(title) > 1:
+            title = "-".join([*folder.split("/"), name])
+        ids.append(task_id(title, ids))
+    return ids
+
+
+def task_id(name: str, taken: Sequence[str]) -> str:
+    """An id after a name that is none of those taken; it can be used in file names."""
+    base = file_name(name, "task")
+    base = f"{base}-task" if base == AVERAGE else base
+    ids = chain([base], (f"{base}-{number}" for number in count(2)))
+    return next(id for id in ids if id not in taken)
+
+
+def file_name(name: str, default: str) -> str:
+    """The name with only letters, digits, ".", "_" and "-", as names of suites and tasks; the default if no such characters remain."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip(".-") or default

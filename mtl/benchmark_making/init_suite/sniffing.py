@@ -1,20 +1,21 @@
 """How one data file is read, from its name and first lines: form, separator, quotes and encoding."""
 
+import csv
 import re
 from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.table_cells import REGULAR, TableCells, table_cells
 from mtl.data.files import declared_encoding, unpacked_lines
 from mtl.data.forms import SEPARATORS, TABLES, form_of
 from mtl.tasks.task import Layout, Reading
 
 HEAD = 2**18  # the bytes at the beginning of a file that are read
 LINES = 3000  # the most lines of these bytes
+REGULAR = 0.9  # the least share of the lines of a form, or with the usual number of cells: texts may break single ones
 LEAST_TOKENS = 10  # in the form of CoNLL: fewer lines may have as many cells by chance
 POSSIBLE = {"tsv": "\t,;|", "csv": ",;\t|"}  # separators by the file's suffix, the usual one first
 CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")  # tried for a file that is not UTF-8
@@ -25,62 +26,44 @@ class Sniffed:
     """How a file is read, why, and the questions where two ways are possible."""
 
     reading: Reading
-    reasons: Sequence[str] = ()
+    why: str = ""
     questions: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()  # of a table, the cells of its first rows
     has_quotes: bool = True  # whether its first bytes have quotation marks: else quoting changes nothing
     is_ascii: bool = False  # whether its first bytes are ASCII: then it reads the same in other encodings
 
-    @property
-    def why(self) -> str:
-        """The reasons as one text; empty if the file is read as its suffix says."""
-        return "; ".join(self.reasons)
-
 
 def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
     """How a file is read. Raises InputError for an unknown suffix and a file that cannot be read."""
-    suffix_form = form_of(path, layout)
-    if suffix_form == "parquet":
+    form = form_of(path, layout)
+    if form == "parquet":
         return Sniffed(Reading())
     head = _first_bytes(path)
-    encoding, encoding_questions = _encoding(head, path)
+    encoding, questions = _encoding(head, path)
+    reasons = [] if encoding is None else [f"not UTF-8: {encoding}, one of several that are possible"]
     lines = _lines(head, encoding or declared_encoding(head))
-    reasons = [f"not UTF-8: {encoding}, one of several that are possible"] if encoding else []
-    form: str | None = None  # None: what the suffix says
-    if suffix_form in ("txt", "tsv") and _is_annotated(lines):
-        form = "conll"
+    declared_form = None  # where the suffix does not say the form
+    if form in ("txt", "tsv") and _is_annotated(lines):
+        declared_form = "conll"
         reasons.append("a token on each line, and an empty line between sentences")
-    elif suffix_form == "txt" and layout.beside is None:
-        form = _text_form(lines)
-    sniffed = Sniffed(Reading(form=form, encoding=encoding), reasons, encoding_questions)
-    table_form = form or suffix_form
-    if table_form not in TABLES or not lines:
-        return sniffed
-    cells = table_cells(lines, POSSIBLE[table_form], path)
-    return replace(_with_cells(sniffed, table_form, cells), has_quotes=b'"' in head, is_ascii=head.isascii())
-
-
-def _with_cells(sniffed: Sniffed, form: str, cells: TableCells) -> Sniffed:
-    """What is known of a table in this form, with how its cells stand in its lines, as far as this is not what the form says."""
-    separator, is_quoted = cells.separators[0], cells.is_quoted
-    stated_form = sniffed.reading.form
-    if form == "csv" and separator == "\t":
-        form = stated_form = "tsv"
-    usual_separator, usual_quoting = TABLES[form]
-    reading = replace(
-        sniffed.reading,
-        form=stated_form,
-        separator=None if separator == usual_separator else separator,
-        quoted=None if is_quoted == usual_quoting else is_quoted,
-    )
-    reasons, questions = list(sniffed.reasons), list(sniffed.questions)
-    if stated_form or reading.separator:
+    elif form == "txt" and layout.beside is None:
+        declared_form = _text_form(lines)
+    form = declared_form or form
+    if form not in TABLES or not lines:
+        return Sniffed(Reading(form=declared_form, encoding=encoding), "; ".join(reasons), questions)
+    (separator, *further), is_quoted, rows = _table(lines, POSSIBLE[form], path)
+    if further:
+        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {further[0]!r}?")
+    if separator == "\t" and form == "csv":
+        form = declared_form = "tsv"
+    unusual_separator = None if separator == POSSIBLE[form][0] else separator  # None: as the form says
+    unusual_quoting = None if is_quoted == (form == "csv") else is_quoted
+    if declared_form or unusual_separator:
         reasons.append(f"its cells are set apart by {SEPARATORS[separator]}")
     if is_quoted and separator == "\t":
         reasons.append("its cells stand in quotes")
-    if len(cells.separators) > 1:
-        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {cells.separators[1]!r}?")
-    return replace(sniffed, reading=reading, reasons=reasons, questions=questions, rows=cells.rows)
+    reading = Reading(form=declared_form, encoding=encoding, separator=unusual_separator, quoted=unusual_quoting)
+    return Sniffed(reading, "; ".join(reasons), questions, rows, has_quotes=b'"' in head, is_ascii=head.isascii())
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -120,6 +103,57 @@ def _lines(head: bytes, encoding: str) -> list[str]:
     while lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def _table(lines: Sequence[str], possible: str, path: Path) -> tuple[list[str], bool, list[list[str]]]:
+    """The separators of a table's cells that fit, whether the cells stand in quotes, and the rows. Raises InputError for what is no table."""
+    if lines[0].startswith("sep="):
+        raise InputError("delete this line, which only Excel reads", path=path, line=1)
+    try:
+        separators = _separators(lines, possible)
+        is_quoted = separators[0] != "\t" or _is_quoted(lines)
+        return separators, is_quoted, _cells(lines, separators[0], is_quoted)
+    except csv.Error as error:
+        raise InputError(f"cannot be read as a table: {str(error).split(' - ')[0]}", path=path) from None
+
+
+def _separators(lines: Sequence[str], possible: str) -> list[str]:
+    """The separators that fit: the first line has them, and 9 of 10 rows get the same number of cells; if some give all rows the same number, these
+    alone. If the usual one of the suffix, the first possible one, is among them, it is the only one, as it is if none fits; then a semicolon stands
+    in for it if it is a comma and the first line has semicolons alone, unless commas give all rows the same number of cells."""
+    fits: dict[str, bool] = {}  # whether all rows get the same number of cells
+    for separator in possible:
+        widths = Counter(len(cells) for cells in _cells(lines, separator, separator != "\t"))
+        most, rows = widths.most_common(1)[0]
+        if most > 1 and separator in lines[0] and rows >= REGULAR * widths.total():
+            fits[separator] = len(widths) == 1
+    best = [separator for separator, is_regular in fits.items() if is_regular] or list(fits)
+    if best:
+        return [possible[0]] if possible[0] in best else best
+    if possible[0] == "," and "," not in lines[0] and ";" in lines[0]:  # as many spreadsheets write them
+        return [","] if len(set(map(len, _cells(lines, ",", True)))) == 1 else [";"]
+    return [possible[0]]
+
+
+def _cells(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[str]]:
+    """The cells of each row of a table."""
+    if not is_quoted:
+        return [line.split(separator) for line in lines]
+    # An opening quote that is never closed takes all the rest into its cell.
+    csv.field_size_limit(max(csv.field_size_limit(), HEAD))
+    return [row or [""] for row in csv.reader((f"{line}\n" for line in lines), delimiter=separator)] or [[""]]
+
+
+def _is_quoted(lines: Sequence[str]) -> bool:
+    """Whether cells between tabs stand in quotes, as a CSV writer puts them; quotes may be part of the texts. If a cell seems to be cut at a line
+    end, cells count as quoted if all rows then have the same number of cells. Else every cell with a quote must be quoted as a whole, and there must
+    be one in at least half of the rows, or a doubled quote within one."""
+    if len({line.count("\t") for line in lines}) > 1 and '"' in "".join(lines):
+        return len({len(row) for row in _cells(lines, "\t", True)[:-1]}) == 1  # the head may end within the last row
+    marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]
+    if not marked or not all(re.fullmatch('"([^"]|"")*"', cell) for cell in marked):
+        return False
+    return len(marked) * 2 >= len(lines) or any('""' in cell[1:-1] for cell in marked)
 
 
 def _is_annotated(lines: Sequence[str]) -> bool:

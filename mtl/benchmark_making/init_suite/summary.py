@@ -41,10 +41,8 @@ def warnings(suite: SuiteGuess) -> Iterator[str]:
     for guess in suite.left_out:
         yield printable(f"left out: {guess.id}: {guess.problem}")
     yield from _by_text("note", [(guess.id, note) for guess in suite.declared for note in guess.notes])
-    scored: list[tuple[str, str]] = []
-    for guess in suite.declared:
-        is_held_out = guess.scored == "dev" and guess.files["dev"] is None
-        scored.append((guess.id, "on rows of train" if is_held_out else f"on {guess.scored}"))
+    held_out = [guess.id for guess in suite.declared if guess.scored == "dev" and guess.files["dev"] is None]
+    scored = [(guess.id, f"on {'rows of train' if guess.id in held_out else guess.scored}") for guess in suite.declared]
     if len({rows for _, rows in scored}) > 1:
         yield from _by_text("scored", scored)
 
@@ -52,19 +50,14 @@ def warnings(suite: SuiteGuess) -> Iterator[str]:
 def _description(guess: Guess) -> str:
     """One task in one line."""
     keys = guess.keys
+    targets = TARGETS.get(guess.kind, guess.kind).format(len(keys.get("labels") or ()))
+    if "answered_by" in keys:
+        targets = f"answered by {keys['answered_by']}"
+    elif guess.kind == "number":
+        targets = "numbers {} to {}".format(*keys["range"])
     texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
     splits = ", ".join(f"{split} {guess.rows[split]:,}" if guess.files[split] else f"no {split}" for split in SPLITS)
-    return f"target {quoted(keys['target'])}: {_targets(guess)}, {keys['metric']}; text {texts}; {splits}"
-
-
-def _targets(guess: Guess) -> str:
-    """What the targets of a task are, as in "3 labels"."""
-    if "answered_by" in guess.keys:
-        return f"answered by {guess.keys['answered_by']}"
-    if guess.kind == "number":
-        low, high = guess.keys["range"]
-        return f"numbers {low} to {high}"
-    return TARGETS.get(guess.kind, guess.kind).format(len(guess.keys.get("labels") or ()))
+    return f"target {quoted(keys['target'])}: {targets}, {keys['metric']}; text {texts}; {splits}"
 
 
 def _by_text(subject: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
