@@ -25,7 +25,7 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 
 @dataclass(frozen=True)
 class SuiteGuess:
-    """A suite as it is guessed, before its file is written."""
+    """A suite as it is guessed, before its file is written, which declares the tasks without a problem."""
 
     name: str
     language: str | None  # None: it is not guessed, and the file says en
@@ -36,12 +36,10 @@ class SuiteGuess:
 
     @property
     def declared(self) -> list[Guess]:
-        """The tasks that the file declares."""
         return [task for task in self.tasks if task.problem is None]
 
     @property
     def left_out(self) -> list[Guess]:
-        """The tasks that cannot be declared: comments in the file."""
         return [task for task in self.tasks if task.problem is not None]
 
     @property
@@ -73,8 +71,7 @@ def _header(suite: SuiteGuess) -> Iterator[str]:
     comment = "" if suite.language else "  # not guessed: set the language of the tokenizer"
     yield f"language: {scalar(suite.language or 'en')}{comment}"
     unread = [item for guess in suite.declared for item in guess.unread.items()]
-    ids = dict.fromkeys(column for column, why in unread if why == ID and column != "id")
-    if ids:
+    if ids := dict.fromkeys(column for column, why in unread if why == ID and column != "id"):
         yield f"submission: {{ids: {_one_line_yaml([*ids])}}}  # predictions may name their rows by these columns"
     yield ""
     yield "tasks:" if suite.declared else "tasks: {}  # none could be guessed"

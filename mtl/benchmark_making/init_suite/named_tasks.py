@@ -12,12 +12,10 @@ from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import BESIDE, SPLITS
 
-FilesByTask = dict[tuple[str, str], list[NamedFile]]  # by the folder of a task and its name, which may be empty
-
 
 def named_tasks(files: Sequence[NamedFile], root: str) -> list[Guess]:
     """The tasks of these files: those of a task differ in the word of the split alone. `root`: the name of the data folder."""
-    files_by_task: FilesByTask = {}
+    files_by_task: dict[tuple[str, str], list[NamedFile]] = {}  # by the folder and the name of a task
     for file in files:
         files_by_task.setdefault((file.folder, file.task), []).append(file)
     _join_numbered_tasks(files_by_task)
@@ -25,9 +23,8 @@ def named_tasks(files: Sequence[NamedFile], root: str) -> list[Guess]:
     return [_guess(id, folder, files) for id, ((folder, _), files) in zip(ids, files_by_task.items(), strict=True)]
 
 
-def _join_numbered_tasks(files_by_task: FilesByTask) -> None:
-    """Make one task of tasks of one split whose names differ in a number alone: their files may be parts. Numbered tasks of several splits stay: they
-    may be folds."""
+def _join_numbered_tasks(files_by_task: dict[tuple[str, str], list[NamedFile]]) -> None:
+    """Make one task of those of one split whose names differ in a number alone, perhaps of parts. Those of several splits stay: they may be folds."""
     families: dict[tuple[str, str, str], list[str]] = {}
     for (folder, name), files in files_by_task.items():
         stem = re.sub(r"[._-]?\d+$", "", name)

@@ -29,8 +29,7 @@ def summary(suite: SuiteGuess, folder: DataFolder) -> Iterator[str]:
     used = {path for guess in suite.tasks for path in guess.paths}  # answers name files, too
     unreadable = "of a form that is not read (unpack archives)"
     for reason, paths in (("named after no split", folder.unused), (unreadable, folder.unreadable)):
-        names = [path for path in paths if path not in used]
-        if names:
+        if names := [path for path in paths if path not in used]:
             further = ", …" if len(names) > MOST_FILES else ""
             yield f"not read: {count(len(names), 'file')} {reason}: {quoted_names(names[:MOST_FILES])}{further}"
     yield f"{suite.path}: {_next_step(suite)}"
@@ -80,8 +79,8 @@ def _next_step(suite: SuiteGuess) -> str:
         return f"{tasks}; check it, then: {suite.next_commands[0]}"
     answers = dict.fromkeys(f"tasks.{guess.id}.{_answer(guess, question)}" for guess, question in asked)
     again = ["mtl", "init-suite", suite.address or str(suite.data_dir), "--answer", *answers]
-    questions = count(len(asked), "question")
-    return f"{tasks}; {questions} to answer in it before it runs, or remove it and answer here: {shlex.join(again)}"
+    advice = f"to answer in it before it runs, or remove it and answer here: {shlex.join(again)}"
+    return f"{tasks}; {count(len(asked), 'question')} {advice}"
 
 
 def _answer(guess: Guess, question: str) -> str:
