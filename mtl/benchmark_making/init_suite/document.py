@@ -98,7 +98,7 @@ def _task(guess: Guess) -> Iterator[str]:
         if key not in values or values[key] == "":
             continue
         line, why = f"    {key}: {_one_line_yaml(values[key])}", printable(guess.why.get(key, ""))
-        if len(line) + len(why) + 4 > WIDTH and why:
+        if why and len(line) + len(why) + 4 > WIDTH:
             yield f"    # {key}: {why}"
             why = ""
         yield f"{line}  # {why}" if why else line

@@ -63,7 +63,8 @@ def hub_set(address: str) -> Iterator[DataFolder]:
             commit, files, card = _revision(dataset, revision)
             declared = configurations(card, files) if card else converted(files)
             chosen = _chosen(declared, wanted, dataset)
-            paths = list(chain(*(configuration.paths for configuration in chosen))) or list(filter(_may_be_data, files))
+            configured_paths = [path for configuration in chosen for path in configuration.paths]
+            paths = configured_paths or [path for path in files if _may_be_data(path)]
             for path, copy in hub_files.download(dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links

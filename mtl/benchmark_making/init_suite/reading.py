@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -54,22 +53,22 @@ def is_writable(value: object) -> bool:
 
 
 def _common_reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, Any]) -> Reading:
-    """How all files of a task are read, which the guess declares, with questions. Raises InputError if they are read in several ways."""
-    readings = [file.reading for file in sniffed.values()]
-    quoted_cells = next((reading.quoted for reading in readings if reading.quoted is not None), None)
-    encoding = next((reading.encoding for reading in readings if reading.encoding is not None), None)
-    distinct = set()
-    for file in sniffed.values():
-        reading = file.reading if file.has_quotes else replace(file.reading, quoted=quoted_cells)
-        distinct.add(replace(reading, encoding=encoding) if file.is_ascii else reading)
-    if len(distinct) > 1:
-        ways = ", ".join(f"{guess.files[split]}: {file.why or 'as its suffix says'}" for split, file in sniffed.items())
+    """Declare how all files of a task are read, with questions, and return it. Raises InputError if they are read in several ways."""
+    quoting = next((file.reading.quoted for file in sniffed.values() if file.reading.quoted is not None), None)
+    encoding = next((file.reading.encoding for file in sniffed.values() if file.reading.encoding is not None), None)
+    ways: set[Reading] = set()
+    for file in sniffed.values():  # without quotes a file reads the same with any quoting, and as ASCII in any encoding
+        reading = file.reading if file.has_quotes else replace(file.reading, quoted=quoting)
+        ways.add(replace(reading, encoding=encoding) if file.is_ascii else reading)
+    if len(ways) > 1:
+        reasons = [f"{guess.files[split]}: {file.why or 'as its suffix says'}" for split, file in sniffed.items()]
         remedy = "convert them to one, or leave one out, as with files.test=null"
-        raise InputError(f"the files of the task are read in several ways ({ways}); {remedy}")
-    reading = typed(Reading, {**_declared(distinct.pop()), **(known.get("reading") or {})})
-    guess.questions = list(dict.fromkeys(chain(guess.questions, *(file.questions for file in sniffed.values()))))
+        raise InputError(f"the files of the task are read in several ways ({', '.join(reasons)}); {remedy}")
+    reading = typed(Reading, {**_declared(ways.pop()), **(known.get("reading") or {})})
+    for file in sniffed.values():
+        guess.questions += [question for question in file.questions if question not in guess.questions]
     if keys := _declared(reading):
-        guess.declare(next(filter(None, (file.why for file in sniffed.values())), ""), reading=keys)
+        guess.declare(next((file.why for file in sniffed.values() if file.why), ""), reading=keys)
     return reading
 
 
