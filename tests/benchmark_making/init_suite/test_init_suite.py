@@ -156,14 +156,8 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "decide: f, g, h: answered_by: no training rows" not in capsys.readouterr().out
     out.unlink()
     wrong = ["target=kind", "tasks.d=kind", "tasks.d.target=[", "tasks.other.target=kind", "tasks.d.rows=3"]
-    wrong += [
-        "tasks.d.target=[text]",
-        "tasks.d.kind=nix",
-        "tasks.d.header=text",
-        "tasks.d.header=1",
-        "tasks.d.text=2001-99-99",
-    ]
-    wrong += ["tasks.d.labels=null", "tasks.d.candidates=null"]
+    wrong += ["tasks.d.target=[text]", "tasks.d.kind=nix", "tasks.d.header=text", "tasks.d.text=2001-99-99"]
+    wrong += ["tasks.d.labels=null", "tasks.d.candidates=null", "tasks.d.header=1"]
     wrong += [f"tasks.d.reading{rest}" for rest in ("=utf", ".encoding=punycode", ".x=1", ".form.x=1")]
     for answer in wrong:
         assert main([*command, "--answer", answer]) == 2 and not out.exists(), answer
