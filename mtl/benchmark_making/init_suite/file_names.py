@@ -61,9 +61,8 @@ def read_name(path: PurePosixPath) -> NamedFile | None:
     neutral = NEUTRAL | TEXT_WORDS | LABEL_WORDS if role else NEUTRAL
     task = "-".join(word for word in words if word.lower() not in neutral)
     task_folder = folder.parent if folder_split == split else folder
-    return NamedFile(
-        path, split, "" if task_folder == PurePosixPath() else str(task_folder), task, role, number is not None
-    )
+    folder_name = "" if task_folder == PurePosixPath() else str(task_folder)
+    return NamedFile(path, split, folder_name, task, role, number is not None)
 
 
 def suffix_of(name: str) -> str:
