@@ -18,9 +18,10 @@ from huggingface_hub import errors
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
 from mtl.benchmark_making import hub_files
-from mtl.benchmark_making.init_suite.file_names import LINE_SUFFIXES, WORD, first_part, is_data, suffix_of, task_id
+from mtl.benchmark_making.init_suite.file_names import LINE_SUFFIXES, WORD, first_part, is_data, suffix_of
 from mtl.benchmark_making.init_suite.finding import DataFolder, files_of_tasks
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
+from mtl.benchmark_making.init_suite.named_tasks import task_id
 from mtl.data.columns import printable_names
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
@@ -62,7 +63,8 @@ def hub_set(address: str) -> Iterator[DataFolder]:
             commit, files, card = _revision(dataset, revision)
             declared = configurations(card, files) if card else converted(files)
             chosen = _chosen(declared, wanted, dataset)
-            paths = list(chain(*(configuration.paths for configuration in chosen))) or list(filter(_may_be_data, files))
+            configured_paths = [path for configuration in chosen for path in configuration.paths]
+            paths = configured_paths or [path for path in files if _may_be_data(path)]
             for path, copy in hub_files.download(dataset, commit, {path: files[path] for path in paths}, LIMIT).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 link_or_copy(copy.resolve(), folder / path)  # the cache of huggingface_hub has links

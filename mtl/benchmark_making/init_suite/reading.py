@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,13 @@ from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
 from mtl.data.forms import TABLES, form_of
 from mtl.tasks.task import BESIDE, Reading, Task
 
+Rows = Sequence[Sequence[str]]  # of a table: the cells of each of its first rows
+
 
 def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> SplitTables:
     """The task's files by split. Raises InputError for a file that cannot be read, or whose name a suite file cannot hold."""
-    for name in (guess.folder, *filter(None, guess.files.values())):
-        if not is_writable(name) or not all(map(is_inside, name.split(BESIDE))):
+    for name in [guess.folder, *guess.files.values()]:
+        if name and not (is_writable(name) and all(map(is_inside, name.split(BESIDE)))):
             raise InputError(f"rename {quoted(name)}: a suite file cannot hold this name")
     task = Task(id=guess.id, folder=guess.folder, text=[], target="", metric="", files=guess.files)
     paths = {split: path for split in guess.files if (path := task.path(split, data_dir))}
@@ -34,11 +35,11 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     if "header" not in known:
         tabular = [split for split in paths if form_of(paths[split], layouts[split]) in TABLES]
         headers = _made_up_headers(guess, {split: sniffed[split].rows for split in tabular if sniffed[split].rows})
-    elif known["header"] is not True:
+    elif known["header"] is not True:  # true: each file has one
         guess.declare(GIVEN, header=known["header"])
         headers = dict.fromkeys(paths, known["header"])
     tables = SplitTables()
-    for split in [split for split in paths if guess.files[split] is not None]:
+    for split in [split for split in paths if guess.files[split] is not None]:  # tables may be left out for their width
         tables[split] = read_table(paths[split], replace(layouts[split], header=headers.get(split)))
     guess.rows = {split: table.rows for split, table in tables.items()}
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
@@ -52,22 +53,22 @@ def is_writable(value: object) -> bool:
 
 
 def _common_reading(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, Any]) -> Reading:
-    """How all files of a task are read, which the guess declares, with questions. Raises InputError if they are read in several ways."""
-    readings = [file.reading for file in sniffed.values()]
-    quoted_cells = next((reading.quoted for reading in readings if reading.quoted is not None), None)
-    encoding = next((reading.encoding for reading in readings if reading.encoding is not None), None)
-    distinct = set()
-    for file in sniffed.values():
-        reading = file.reading if file.has_quotes else replace(file.reading, quoted=quoted_cells)
-        distinct.add(replace(reading, encoding=encoding) if file.is_ascii else reading)
-    if len(distinct) > 1:
-        ways = ", ".join(f"{guess.files[split]}: {file.why or 'as its suffix says'}" for split, file in sniffed.items())
+    """Declare how all files of a task are read, with questions, and return it. Raises InputError if they are read in several ways."""
+    quoting = next((file.reading.quoted for file in sniffed.values() if file.reading.quoted is not None), None)
+    encoding = next((file.reading.encoding for file in sniffed.values() if file.reading.encoding is not None), None)
+    ways: set[Reading] = set()
+    for file in sniffed.values():  # without quotes a file reads the same with any quoting, and as ASCII in any encoding
+        reading = file.reading if file.has_quotes else replace(file.reading, quoted=quoting)
+        ways.add(replace(reading, encoding=encoding) if file.is_ascii else reading)
+    if len(ways) > 1:
+        reasons = [f"{guess.files[split]}: {file.why or 'as its suffix says'}" for split, file in sniffed.items()]
         remedy = "convert them to one, or leave one out, as with files.test=null"
-        raise InputError(f"the files of the task are read in several ways ({ways}); {remedy}")
-    reading = typed(Reading, {**_declared(distinct.pop()), **(known.get("reading") or {})})
-    guess.questions = list(dict.fromkeys(chain(guess.questions, *(file.questions for file in sniffed.values()))))
+        raise InputError(f"the files of the task are read in several ways ({', '.join(reasons)}); {remedy}")
+    reading = typed(Reading, {**_declared(ways.pop()), **(known.get("reading") or {})})
+    for file in sniffed.values():
+        guess.questions += [question for question in file.questions if question not in guess.questions]
     if keys := _declared(reading):
-        guess.declare(next(filter(None, (file.why for file in sniffed.values())), ""), reading=keys)
+        guess.declare(next((file.why for file in sniffed.values() if file.why), ""), reading=keys)
     return reading
 
 
@@ -76,61 +77,66 @@ def _declared(reading: Reading) -> dict[str, Any]:
     return {key: value for key, value in vars(reading).items() if value is not None}
 
 
-def _made_up_headers(guess: Guess, heads: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, list[str]]:
-    """By split, the names column_1, column_2 and so on of each table without a header, which the guess declares, with questions. Tables with fewer or
-    more columns than the first one without a header are left out. Raises InputError if some of the tables have a header and others have none."""
-    headers: dict[str, list[str]] = {}
-    # Files whose lines have as many cells are looked at together: those with a header have the same one.
-    for width in dict.fromkeys(len(rows[0]) for rows in heads.values()):
-        splits = [split for split, rows in heads.items() if len(rows[0]) == width]
-        headed, questions = _has_header({str(guess.files[split]): heads[split] for split in splits})
-        if headers and not headed:  # all tables without a header have the same names
-            first, header = next(iter(headers.items()))
-            for split in splits:
-                problem = f"{guess.files[split]} has {count(width, 'cell')} a line, {guess.files[first]} has {len(header)}, and neither has a header"
-                guess.questions.append(f"files.{split}: not used: {problem}")
-                guess.files[split] = None
-            continue
-        guess.questions += questions
-        if not headed:
-            headers = {split: [f"column_{number + 1}" for number in range(width)] for split in splits}
-    if headers:
-        lacking = ", ".join(str(guess.files[split]) for split in headers)
-        if with_header := [str(guess.files[split]) for split in heads if split not in headers and guess.files[split]]:
-            remedy = "answer header=[NAME, …] with a name for each column, those that the header has among them"
-            raise InputError(f"of {lacking}, not all have a header, as {', '.join(with_header)} has; {remedy}")
-        why = f"the first line of {lacking} looks like a row, so the names are made up; give the columns names"
-        guess.declare(why, header=next(iter(headers.values())))
-    return headers
+def _made_up_headers(guess: Guess, rows_by_split: Mapping[str, Rows]) -> dict[str, list[str]]:
+    """Declare the names column_1, column_2 and so on for tables without a header, with a question if that is not certain, and return them by split.
+    Tables of another width than the first of them are left out. Raises InputError if some tables have a header and others have none."""
+    files_by_width: dict[int, dict[str, Rows]] = {}  # equally wide files have the same header, or none
+    for split, rows in rows_by_split.items():
+        files_by_width.setdefault(len(rows[0]), {})[str(guess.files[split])] = rows
+    have_header = {width: _have_header(list(files.values())) for width, files in files_by_width.items()}
+    without_header = [width for width in files_by_width if not have_header[width]]
+    if not without_header:
+        return {}
+    width, *unused_widths = without_header
+    first_file, first_rows = next(iter(files_by_width[width].items()))
+    if have_header[width] is None:
+        cells = ", ".join(map(quoted, sorted(_recurring(first_rows)) or first_rows[0]))
+        guess.questions.append(f"header: {cells} in the first line of {first_file}: is this line a header, or a row?")
+    for split, rows in rows_by_split.items():
+        if len(rows[0]) in unused_widths:
+            widths = f"{guess.files[split]} has {count(len(rows[0]), 'cell')} a line, {first_file} has {width}"
+            guess.questions.append(f"files.{split}: not used: {widths}, and neither has a header")
+            guess.files[split] = None
+    lacking = ", ".join(files_by_width[width])
+    if headed := [file for known_width, files in files_by_width.items() if have_header[known_width] for file in files]:
+        remedy = "answer header=[NAME, …] with a name for each column, those that the header has among them"
+        raise InputError(f"of {lacking}, not all have a header, as {', '.join(headed)} has; {remedy}")
+    names = [f"column_{number + 1}" for number in range(width)]
+    why = f"the first line of {lacking} looks like a row, so the names are made up; give the columns names"
+    guess.declare(why, header=names)
+    return {split: names for split, rows in rows_by_split.items() if len(rows[0]) == width}
 
 
-def _has_header(heads: Mapping[str, Sequence[Sequence[str]]]) -> tuple[bool, list[str]]:
-    """Whether the tables with these first rows, by file name, have a header line, and a question if that is not certain."""
-    first_lines = [tuple(rows[0]) for rows in heads.values()]
-    are_equal = len(set(first_lines)) == 1
-    are_different = len(set(first_lines)) == len(first_lines)
-    name, rows = next(iter(heads.items()))
-    columns = list(zip(*(row for row in rows if len(row) == len(rows[0])), strict=True))
-    # A value that occurs again in its column is hardly the column's name, and neither is a number.
-    recurring = {cells[0] for cells in columns if cells.count(cells[0]) > 1}
+def _have_header(tables: Sequence[Rows]) -> bool | None:
+    """Whether equally wide tables have a header line; None: that is not certain, as always where a number stands above numbers."""
+    lines = [tuple(rows[0]) for rows in tables]
+    are_equal, are_different = len(set(lines)) == 1, len(set(lines)) == len(lines)
+    columns, recurring = _columns(tables[0]), _recurring(tables[0])
     has_numbers = any(all(map(NUMBER.fullmatch, cells)) for cells in columns)
-    in_all_files = set.intersection(*map(set, first_lines)) - recurring  # cells of the first lines
-    has_names = (not are_equal and bool(in_all_files)) or _begin_with_names(columns)
-    is_like_header = (are_equal and len(heads) > 1) or has_names or (_may_be_names(rows[0]) and not recurring)
-    if is_like_header and not has_numbers:
-        return True, []
+    shared_cells = set.intersection(*map(set, lines)) - recurring
+    has_names = (not are_equal and len(shared_cells) > 0) or any(map(_begins_with_name, columns))
+    is_like_header = has_names or (are_equal and len(lines) > 1) or (_may_be_names(lines[0]) and not recurring)
     is_like_row = (has_numbers and are_different) or (recurring and not are_equal)
-    if is_like_row and not has_names:
-        return False, []
-    quoted_cells = ", ".join(map(quoted, sorted(recurring) or rows[0]))
-    return False, [f"header: {quoted_cells} in the first line of {name}: is this line a header, or a row?"]
+    if is_like_header and not has_numbers:
+        return True
+    return False if is_like_row and not has_names else None
 
 
-def _begin_with_names(columns: Sequence[Sequence[str]]) -> bool:
-    """Whether one of the columns begins with a usual name of a column, or with a word above two numbers or more."""
-    usual_names = {*LABEL_NAMES, *TEXT_WORDS} & {cells[0].strip().lower() for cells in columns}
-    below_words = [cells[1:] for cells in columns if len(cells) > 2 and not NUMBER.fullmatch(cells[0])]
-    return bool(usual_names) or any(all(map(NUMBER.fullmatch, cells)) for cells in below_words)
+def _columns(rows: Rows) -> Rows:
+    """The columns of a table, without rows that are not as wide as the first."""
+    return list(zip(*(row for row in rows if len(row) == len(rows[0])), strict=True))
+
+
+def _recurring(rows: Rows) -> set[str]:
+    """The cells of the first line that occur again in their column: they are hardly its name."""
+    return {cells[0] for cells in _columns(rows) if cells[0] in cells[1:]}
+
+
+def _begins_with_name(column: Sequence[str]) -> bool:
+    """Whether a column begins with a usual name of a column, or with a word above two numbers or more."""
+    word, below = column[0], column[1:]
+    is_above_numbers = len(below) > 1 and not NUMBER.fullmatch(word) and all(map(NUMBER.fullmatch, below))
+    return is_above_numbers or word.strip().lower() in {*LABEL_NAMES, *TEXT_WORDS}
 
 
 def _may_be_names(line: Sequence[str]) -> bool:

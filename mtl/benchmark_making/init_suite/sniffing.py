@@ -51,9 +51,10 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     form = declared_form or form
     if form not in TABLES or not lines:
         return Sniffed(Reading(form=declared_form, encoding=encoding), "; ".join(reasons), questions)
-    (separator, *further), is_quoted, rows = _table(lines, POSSIBLE[form], path)
-    if further:
-        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {further[0]!r}?")
+    separators, is_quoted, rows = _table(lines, POSSIBLE[form], path)
+    separator = separators[0]
+    if len(separators) > 1:
+        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {separators[1]!r}?")
     if separator == "\t" and form == "csv":
         form = declared_form = "tsv"
     unusual_separator = None if separator == POSSIBLE[form][0] else separator  # None: as the form says
@@ -109,6 +110,8 @@ def _table(lines: Sequence[str], possible: str, path: Path) -> tuple[list[str], 
     """The separators of a table's cells that fit, whether the cells stand in quotes, and the rows. Raises InputError for what is no table."""
     if lines[0].startswith("sep="):
         raise InputError("delete this line, which only Excel reads", path=path, line=1)
+    # An opening quote that is never closed takes all the rest into its cell.
+    csv.field_size_limit(max(csv.field_size_limit(), HEAD))
     try:
         separators = _separators(lines, possible)
         is_quoted = separators[0] != "\t" or _is_quoted(lines)
@@ -119,28 +122,25 @@ def _table(lines: Sequence[str], possible: str, path: Path) -> tuple[list[str], 
 
 def _separators(lines: Sequence[str], possible: str) -> list[str]:
     """The separators that fit: the first line has them, and 9 of 10 rows get the same number of cells; if some give all rows the same number, these
-    alone. If the usual one of the suffix, the first possible one, is among them, it is the only one, as it is if none fits; then a semicolon stands
-    in for it if it is a comma and the first line has semicolons alone, unless commas give all rows the same number of cells."""
-    fits: dict[str, bool] = {}  # whether all rows get the same number of cells
+    alone. The usual one of the suffix, the first possible one, is the only one if it is among them, or if none fits, but for spreadsheets."""
+    widths = {separator: Counter(map(len, _cells(lines, separator, separator != "\t"))) for separator in possible}
+    fitting: list[str] = []
     for separator in possible:
-        widths = Counter(len(cells) for cells in _cells(lines, separator, separator != "\t"))
-        most, rows = widths.most_common(1)[0]
-        if most > 1 and separator in lines[0] and rows >= REGULAR * widths.total():
-            fits[separator] = len(widths) == 1
-    best = [separator for separator, is_regular in fits.items() if is_regular] or list(fits)
+        width, rows = widths[separator].most_common(1)[0]
+        if width > 1 and separator in lines[0] and rows >= REGULAR * widths[separator].total():
+            fitting.append(separator)
+    best = [separator for separator in fitting if len(widths[separator]) == 1] or fitting
     if best:
         return [possible[0]] if possible[0] in best else best
-    if possible[0] == "," and "," not in lines[0] and ";" in lines[0]:  # as many spreadsheets write them
-        return [","] if len(set(map(len, _cells(lines, ",", True)))) == 1 else [";"]
-    return [possible[0]]
+    # Many spreadsheets write .csv files with semicolons; but a single column of texts may have some, too.
+    has_semicolons = possible[0] == "," and "," not in lines[0] and ";" in lines[0] and len(widths[","]) > 1
+    return [";"] if has_semicolons else [possible[0]]
 
 
 def _cells(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[str]]:
     """The cells of each row of a table."""
     if not is_quoted:
         return [line.split(separator) for line in lines]
-    # An opening quote that is never closed takes all the rest into its cell.
-    csv.field_size_limit(max(csv.field_size_limit(), HEAD))
     return [row or [""] for row in csv.reader((f"{line}\n" for line in lines), delimiter=separator)] or [[""]]
 
 

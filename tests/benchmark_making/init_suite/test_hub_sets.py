@@ -18,7 +18,8 @@ from pyarrow import parquet
 
 from mtl.api.cli import main
 from mtl.benchmark_making.init_suite.hub_sets import CONVERTED
-from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers
+from mtl.benchmark_making.init_suite.init_suite import init_suite
+from mtl.benchmark_making.init_suite.known_keys import known_answers
 from mtl.data.loading import load_dataset
 from mtl.tasks.suite import load_suite
 

@@ -11,9 +11,10 @@ from omegaconf import OmegaConf
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.document import scalar, suite_document
+from mtl.benchmark_making.init_suite.document import SuiteGuess, scalar, suite_document
 from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.init_suite import init_suite, known_answers
+from mtl.benchmark_making.init_suite.init_suite import init_suite
+from mtl.benchmark_making.init_suite.known_keys import known_answers
 from mtl.data.loading import load_dataset
 from mtl.tasks.suite import load_suite
 
@@ -156,7 +157,7 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     out.unlink()
     wrong = ["target=kind", "tasks.d=kind", "tasks.d.target=[", "tasks.other.target=kind", "tasks.d.rows=3"]
     wrong += ["tasks.d.target=[text]", "tasks.d.kind=nix", "tasks.d.header=text", "tasks.d.text=2001-99-99"]
-    wrong += ["tasks.d.labels=null", "tasks.d.candidates=null"]
+    wrong += ["tasks.d.labels=null", "tasks.d.candidates=null", "tasks.d.header=1"]
     wrong += [f"tasks.d.reading{rest}" for rest in ("=utf", ".encoding=punycode", ".x=1", ".form.x=1")]
     for answer in wrong:
         assert main([*command, "--answer", answer]) == 2 and not out.exists(), answer
@@ -213,6 +214,6 @@ def test_no_comment_breaks_out_of_its_line() -> None:
         Guess(id, "my mood", {"train": "train.tsv"}, keys=keys, why={"target": evil}, questions=[evil], notes=[evil], problem=problem)
         for id, problem in (("a", None), ("b", evil))
     ]  # fmt: skip
-    text = suite_document("mine", "sv", guesses, Path("my data"), Path("mine.yaml"))
+    text = suite_document(SuiteGuess("mine", "sv", guesses, Path("my data"), Path("mine.yaml")))
     assert yaml.safe_load(text)["name"] == "mine" and list(yaml.safe_load(text)["tasks"]) == ["a"]
     assert not any(line.startswith("name: evil") for line in text.splitlines()) and "\x1b" not in text
