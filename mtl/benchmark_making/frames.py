@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.interface import foreign
 from mtl.base.names import is_file_name, text_problem
 from mtl.base.untrusted import is_deep
@@ -68,53 +68,42 @@ def problem_of_frames(problem: str, data_dir: Path, task: str | None = None) -> 
 
 def _records(rows: Frame, key: str) -> tuple[list[str], list[list[Any]]]:
     """The columns of a frame, and its rows as values of a data file. Raises InputError at the key."""
-    with foreign(key):
-        names = _column_names(rows, key)
-        columns = [_values(rows, name, key) for name in names]
-    if len({len(column) for column in columns}) > 1:
-        raise InputError("its columns have different lengths", key=key)
+    with locating(key=key), foreign(key):
+        names = _column_names(rows)
+        columns = [_values(rows, name) for name in names]
+        if len({len(column) for column in columns}) > 1:
+            raise InputError("its columns have different lengths")
     return names, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _column_names(rows: Frame, key: str) -> list[str]:
+def _column_names(rows: Frame) -> list[str]:
     """The names of a frame's columns. Raises InputError for other values than different texts that a file can hold."""
     # Only a Dataset lacks `columns`; `column_names` may be a column of a DataFrame.
     names = list(rows if isinstance(rows, Mapping) else getattr(rows, "columns", getattr(rows, "column_names", ())))
     if not names:
-        raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=key)
+        raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns")
     if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
-        raise InputError("names of columns must be strings, each once", key=key)
+        raise InputError("names of columns must be strings, each once")
     if odd := next((name for name in names if text_problem(name)), None):
-        raise InputError(f"column {odd!r} {text_problem(odd)}", key=key)
+        raise InputError(f"column {odd!r} {text_problem(odd)}")
     return names
 
 
-def _values(rows: Frame, column: str, key: str) -> list[Any]:
-    """The values of a data file for the cells of a column. Raises InputError, which names the row, for a cell that no file can hold."""
+def _values(rows: Frame, column: str) -> list[Any]:
+    """The values of a data file for the cells of a column, where labels that a Dataset has as numbers stand by name. Raises InputError."""
     cells = rows[column]
     if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
-        raise InputError(f"column {column} must be a list, not a {type(cells).__name__}", key=key)
-    labels = _labels(rows, column)
-    values = []
-    for row, cell in enumerate(cells):
-        try:
-            values.append(_value(cell, labels))
-        except InputError as error:
-            raise InputError(f"column {column}, row {row}: {error.message}", key=key) from None
-    return values
-
-
-def _labels(rows: Frame, column: str) -> dict[float, Any] | None:
-    """The labels of a Dataset's column by number, which stand in its cells, or in the lists in them; None if it has none."""
+        raise InputError(f"column {column} must be a list, not a {type(cells).__name__}")
     features = getattr(rows, "features", None)
     feature = features.get(column) if isinstance(features, Mapping) else None  # else it may be a column of a DataFrame
-    labels = getattr(getattr(feature, "feature", feature), "names", None)  # of a list, those of its items
-    return None if labels is None else dict(enumerate(labels))
+    names = getattr(getattr(feature, "feature", feature), "names", None)  # of a list, those of its items
+    labels: dict[float, Any] | None = None if names is None else dict(enumerate(names))
+    return [_value(cell, labels, f"column {column}, row {row}") for row, cell in enumerate(cells)]
 
 
-def _value(cell: Any, labels: Mapping[float, Any] | None) -> Any:
-    """The value of a data file for a cell: a text, a number, a list of these, or None. Where there are labels, a number becomes the one that it stands
-    for, or None, as -1 does. Raises InputError for anything else."""
+def _value(cell: Any, labels: Mapping[float, Any] | None, place: str) -> Any:
+    """The value of a data file for a cell in this place: a text, a number, a list of these, or None. Where there are labels, a number becomes the one
+    that it stands for, or None, as -1 does. Raises InputError for anything else."""
     if isinstance(cell, np.datetime64) and isinstance(cell.tolist(), int):
         cell = cell.astype("M8[us]")  # nanoseconds would become an integer
     value = cell.tolist() if hasattr(cell, "tolist") else cell  # of NumPy
@@ -131,6 +120,6 @@ def _value(cell: Any, labels: Mapping[float, Any] | None) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple) and not is_deep(list(value)):
-        return [_value(item, labels) for item in value]
+        return [_value(item, labels, place) for item in value]
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
-    raise InputError(f"{shown} is not a text, a finite number, a truth value or a list")
+    raise InputError(f"{place}: {shown} is not a text, a finite number, a truth value or a list")

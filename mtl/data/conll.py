@@ -1,13 +1,9 @@
 """Files of annotated tokens in the form of CoNLL: a token and its labels on each line, and an empty line after each sentence.
 
-    # newdoc id = a     a document begins; a line of the token -DOCSTART- begins one without an id
-    1-2  zum  _         a word for several tokens, which is left out
-    1    zu   ADP       a token, with its number and its label
-
 - Cells are set apart by tabs if those of the first token are, else by any number of spaces. All tokens have the same number of cells.
-- Comments stand before a sentence: `# key = value`, `# newdoc`, `# newpar`, in lines with tabs "## " and a text, and every other line after "#" that
-  has another number of cells than a token.
-- Lines for several tokens (1-2) and for empty nodes (2.1) are left out where first cells count the tokens of the sentence, as in CoNLL-U."""
+- Comments stand before a sentence: `# key = value`, `# newpar`, in lines with tabs "## " and a text, and every other line after "#" that has another
+  number of cells than a token. `# newdoc id = a` begins a document. A line of the token -DOCSTART- begins one, too.
+- Where first cells count the tokens of a sentence, as in CoNLL-U, lines for several tokens (`3-4 zum _`) and for none (`4.1 _ _`) are left out."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

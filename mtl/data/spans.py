@@ -2,13 +2,13 @@
 The tokens of a span are those that share at least one character with it. If there is none, because the tokenizer drops all of the span's characters
 (white space, control characters), the nearest token stands for it, of two equally near ones the first. A text without tokens has one unknown token.
 
-A text with spans that is longer than `max_length` is not cut at its end: it keeps the `max_length` tokens that are nearest to its
-spans, in their order. So the spans are always read, each with the words around it.
-
-The first token of a unit (`mtl.tasks.target_kind`) stands for it. A text with units is cut at its end; no model reads the units after the cut."""
+A text with spans that is longer than `max_length` is not cut at its end: it keeps the `max_length` tokens that are nearest to its spans, in their
+order. So the spans are always read, each with the words around it. The first token of a unit (`mtl.tasks.target_kind`) stands for it. A text with
+units is cut at its end; no model reads the units after the cut."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from posixpath import commonprefix
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ import numpy as np
 from mtl.base.log import logger
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses
-from mtl.data.token_spans import nearest_tokens, span_tokens, spans_among, token_characters
 from mtl.tasks.target_kind import PAST, WHOLE, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -72,8 +71,7 @@ class SpanPlacer:
         for row, spans in enumerate(split.spans):
             for side in np.unique(sides):
                 is_there = sides == side
-                text, tokens = self._read_text(int(split.texts[row, side]), spans[is_there])
-                texts[row, side] = text
+                texts[row, side], tokens = self._read_text(int(split.texts[row, side]), spans[is_there])
                 token_spans[row, is_there] = tokens + self._first_token
         return replace(split, texts=texts, token_spans=token_spans)
 
@@ -91,8 +89,8 @@ class SpanPlacer:
         if self._cut_units:
             logger.warning("%d tokens to predict are after %s; no model reads them", self._cut_units, limit)
         if self._missed:
-            remedy = "the token nearest to them is read instead"
-            logger.warning("%d spans have no token of their own; %s", self._missed, remedy)
+            nearest = "the token nearest to them is read instead"
+            logger.warning("%d spans have no token of their own; %s", self._missed, nearest)
 
     def _add_steps(self, kind: TargetKind, split: Split) -> Split:
         """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""
@@ -125,7 +123,10 @@ class SpanPlacer:
         if key not in self.cut:
             number = len(self._raw) + len(self.cut)
             self.cut[key] = CutText(number, text, [words[token] for token in kept])
-        return self.cut[key].number, spans_among(kept, tokens)
+        # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one is read for the others.
+        first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
+        stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)
+        return self.cut[key].number, np.stack([first, stop], axis=1)
 
     def _tokens_of(self, text: int) -> tuple[list[str], np.ndarray]:
         """All tokens of a text, also those that are cut, and the characters that each consists of."""
@@ -135,3 +136,54 @@ class SpanPlacer:
                 words = moses(self._language)(self._raw[text]) or words
             self._tokens[text] = words, token_characters(self._raw[text], words)
         return self._tokens[text]
+
+
+def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
+    """The characters of the text that each token consists of, int64 (tokens, 2). A tokenizer splits a text and may drop characters; then the result
+    is exact. If it also changes some (Moses turns a literal "DOTMULTI" into a dot), it is exact before the first change and after the last one, and
+    a token in between has all characters in between. The words are all tokens, none empty."""
+    letters = "".join(words)
+    alphabet = set(letters)
+    positions = np.array([place for place, character in enumerate(text) if character in alphabet], dtype=np.int64)
+    remaining = "".join(character for character in text if character in alphabet)
+    prefix = len(commonprefix([letters, remaining]))
+    suffix = len(commonprefix([letters[prefix:][::-1], remaining[prefix:][::-1]]))
+    head, tail = positions[:prefix], positions[len(positions) - suffix :]
+    # The letters in between are changed ones: all of them have the characters in between, without the white space around these.
+    gap_start = head[-1] + 1 if prefix else 0
+    gap_stop = tail[0] if suffix else len(text)
+    gap = text[gap_start:gap_stop]
+    changed = len(letters) - prefix - suffix
+    changed_first = gap_start + (len(gap) - len(gap.lstrip()) if gap.strip() else 0)
+    changed_stop = gap_start + len(gap.rstrip())
+    first = np.concatenate([head, np.full(changed, changed_first), tail])
+    stop = np.concatenate([head + 1, np.full(changed, changed_stop), tail + 1])
+    lengths = np.array([len(word) for word in words])
+    ends = np.cumsum(lengths)
+    return np.stack([first[ends - lengths], stop[ends - 1]], axis=1)
+
+
+def span_tokens(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, int]:
+    """The tokens of each span of a text, int64 (spans, 2), those that share a character with it; and the number of spans without one, for which the
+    nearest token stands. The spans are in characters, (spans, 2), and the characters of tokens are as from `token_characters`."""
+    start, stop = spans[:, :1], spans[:, 1:]
+    token_start, token_stop = characters[:, 0], characters[:, 1]
+    shares = (start < token_stop) & (token_start < stop)  # by span and token
+    missed = ~shares.any(axis=1)
+    distances = np.maximum(token_start - stop, start - token_stop)
+    shares[missed, distances.argmin(axis=1)[missed]] = True
+    first = shares.argmax(axis=1)
+    after_last = shares.shape[1] - shares[:, ::-1].argmax(axis=1)
+    return np.stack([first, after_last], axis=1), int(missed.sum())
+
+
+def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
+    """The indices of the `most` tokens of a text that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2). Within spans,
+    tokens near the start come first, so that a long span does not displace another one; of other equally near tokens, the earlier ones do."""
+    tokens = np.arange(count)
+    start, stop = spans[:, :1], spans[:, 1:]
+    before, behind = start - tokens, tokens - (stop - 1)  # by span and token; positive outside the span
+    distances = np.maximum(np.maximum(before, behind), 0).min(axis=0)
+    is_inside = (before <= 0) & (behind <= 0)
+    depths = np.where(is_inside, tokens - start, count).min(axis=0)
+    return np.sort(np.lexsort((tokens, depths, distances))[:most])

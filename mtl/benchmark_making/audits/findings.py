@@ -1,16 +1,18 @@
 """Findings about the rows of one split: rows that are repeated, repeated ids, and conflicting or missing targets."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mtl.benchmark_making.audits.parts import Finding, Part, excerpt, file_lines
 from mtl.data.examples import Example
-from mtl.data.records import Value, column_names, read_records
+from mtl.data.records import Record, column_names, read_records
 from mtl.submissions.lines import ID
-from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
+
+Row = TypeVar("Row", Example, Record)
 
 
 def target_findings(part: Part) -> list[Finding]:
@@ -27,10 +29,8 @@ def absent_targets(part: Part) -> Iterator[Finding]:
     absent = kind.absent(np.array(list(values), dtype=kind.dtype))
     if absent:
         what = f"no row has the label{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
-        meaning = "the score does not measure such rows"
-        if part.split == "train":
-            meaning = "a model cannot learn labels that it never sees"
-        yield part.finding("labels", len(absent), what, meaning)
+        unseen, unscored = "a model cannot learn labels that it never sees", "the score does not measure such rows"
+        yield part.finding("labels", len(absent), what, unseen if part.split == "train" else unscored)
     elif len(values) == 1 and len(part.rows) > 1:
         yield part.finding("labels", 1, "all rows have the same target", "nothing can be learned or measured")
 
@@ -44,38 +44,34 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
     column = next((name for name in (*ids, ID) if name in names and name != part.task.group), None)
     if column is None:
         return
-    first_lines: dict[Value, int] = {}  # by id, the line of the first row with it
-    repeated: list[tuple[Value, str]] = []  # an id, and the lines of a row with it and of the first such row
-    for record in read_records(path, [], [column], layout=layout):
-        (id,) = record.values
-        first_line = record.line if id is None else first_lines.setdefault(id, record.line)
-        if first_line != record.line:
-            repeated.append((id, f"{record.line} = {first_line}"))
-    if repeated:
-        have, example = part.rows_text(len(repeated), "have", "has"), excerpt(str(repeated[0][0]))
+    records = read_records(path, [], [column], layout=layout)
+    repeats = _repeats((record.values[0], record) for record in records if record.values[0] is not None)
+    if repeats:
+        have, example = part.rows_text(len(repeats), "have", "has"), excerpt(str(repeats[0][0].values[0]))
         what = f"{have} the id of an earlier row, such as {column} {example}"
         meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
-        yield part.finding("ids", len(repeated), what, meaning, file_lines(part.file, [lines for _, lines in repeated]))
+        yield part.finding("ids", len(repeats), what, meaning, file_lines(part.file, [lines for _, lines in repeats]))
 
 
 def _duplicates(part: Part) -> Iterator[Finding]:
     """Rows that repeat an earlier row: the same texts and, if there are targets, the same target."""
-    repeated: list[tuple[Example, Example]] = []  # a row, and the first that is like it
-    for rows in part.equal_rows:
-        first_by_target: dict[Target | None, Example] = {}
-        for row in rows:
-            first = first_by_target.setdefault(row.target, row)
-            if first is not row:
-                repeated.append((row, first))
-    if repeated:
-        repeated.sort(key=lambda pair: pair[0].line)
-        example = repeated[0][0]
+    repeats = _repeats(((group, row.target), row) for group, rows in enumerate(part.equal_rows) for row in rows)
+    if repeats:
+        example = repeats[0][0]
         alike = "texts" if example.target is None else "texts and target"
-        repeat = part.rows_text(len(repeated), "repeat", "repeats")
+        repeat = part.rows_text(len(repeats), "repeat", "repeats")
         what = f"{repeat} an earlier row ({alike}), such as {excerpt(example.texts[0])}"
         meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
-        pairs = [f"{row.line} = {first.line}" for row, first in repeated]
-        yield part.finding("duplicates", len(repeated), what, meaning, file_lines(part.file, pairs))
+        where = file_lines(part.file, [lines for _, lines in repeats])
+        yield part.finding("duplicates", len(repeats), what, meaning, where)
+
+
+def _repeats(keyed_rows: Iterable[tuple[Any, Row]]) -> list[tuple[Row, str]]:
+    """Each row with the key of an earlier one, in the order of the file, with its line and that of the first such row: "4 = 2"."""
+    first_by_key: dict[Any, Row] = {}
+    pairs = [(row, first_by_key.setdefault(key, row)) for key, row in keyed_rows]
+    repeats = [(row, f"{row.line} = {first.line}") for row, first in pairs if row is not first]
+    return sorted(repeats, key=lambda repeat: repeat[0].line)
 
 
 def _conflicts(part: Part) -> Iterator[Finding]:

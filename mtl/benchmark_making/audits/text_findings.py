@@ -80,8 +80,7 @@ def _damaged_texts(part: Part) -> Iterator[Finding]:
                     damaged.setdefault(row, word)
         if damaged:
             rows, shown = list(damaged), next(iter(damaged.values()))
-            contain = part.rows_text(len(rows), "contain", "contains")
-            what = f"{contain} {conversion.what.format(shown)}"
+            what = f"{part.rows_text(len(rows), 'contain', 'contains')} {conversion.what.format(shown)}"
             yield part.finding(conversion.kind, len(rows), what, conversion.meaning, part.where(rows))
 
 

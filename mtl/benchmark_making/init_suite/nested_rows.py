@@ -16,8 +16,7 @@ from mtl.data.forms import MOST_COLUMNS
 
 SPAN_LIST = "a list of spans, which reading.spans reads, or kind: answer in a suite file (docs/how-to/own-suite.md)"
 # The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
-STARTS = {"start", "begin", "from", "0"}
-STOPS = {"end", "stop", "to", "1"}
+STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
 
 
 @dataclass(frozen=True)

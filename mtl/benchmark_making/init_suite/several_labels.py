@@ -27,6 +27,7 @@ class SeveralLabels:
     columns: Sequence[str]  # their names
     form: str  # how the labels stand in them, in words
     separator: str | None = None  # between the labels of a cell; None: a cell is a list of labels, or one label or none
+    by_truth: bool = False  # whether each column is named after a label, and says whether a row has it
     question: str | None = None  # what the user has to decide, as "key: message"; None: the evidence is unique
 
     @property
@@ -36,18 +37,20 @@ class SeveralLabels:
 
     def labels_by_row(self, table: FileTable) -> list[list[str]] | None:
         """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
-        if not all(table.has(name) for name in self.columns):
+        columns = [table.columns[name] for name in self.columns if table.has(name)]
+        are_other = self.by_truth and not all(column.has_only_truths for column in columns)
+        if are_other or len(columns) < len(self.columns):
             return None
-        columns = [table.columns[name] for name in self.columns]
         cells = [column.lists or column.texts for column in columns]
         return [self._labels_of_row(row) for row in zip(*cells, strict=True)]
 
     def joined_labels(self, table: FileTable) -> FileColumn:
-        """The labels of all rows of a table, one after another, as a column that says how often each occurs."""
-        labels = self.labels_by_row(table)
-        is_whole = labels is not None and len(labels) == table.rows
-        rows = labels if is_whole else map(self._labels_of_row, table.cells(self.columns))
-        return FileColumn(self.target, [], all_counts=Counter(chain.from_iterable(rows)))
+        """The labels of all rows of a table, one after another; of a table that was sampled, only how often each occurs."""
+        labels_by_row = self.labels_by_row(table) or []
+        if len(labels_by_row) == table.rows:
+            return FileColumn(self.target, list(chain.from_iterable(labels_by_row)))
+        all_labels = (label for cells in table.cells(self.columns) for label in self._labels_of_row(cells))
+        return FileColumn(self.target, [], all_counts=Counter(all_labels))
 
     def with_labels(self, table: FileTable) -> FileTable:
         """The table with the labels of each row as one column of texts, if it has them."""
@@ -59,23 +62,15 @@ class SeveralLabels:
 
     def _labels_of_row(self, cells: Sequence[Any]) -> list[str]:
         """The labels of a row, from what stands in its columns: texts, or lists of texts."""
-        lists = [cell if isinstance(cell, list) else self._split(cell) for cell in cells]
-        return [label.strip() for label in chain(*lists) if label.strip()]
-
-    def _split(self, cell: str) -> list[str]:
-        return [cell] if self.separator is None else cell.split(self.separator)
-
-
-@dataclass(frozen=True)
-class TruthColumns(SeveralLabels):
-    """Columns that are named after a label each, and say whether a row has it."""
-
-    def labels_by_row(self, table: FileTable) -> list[list[str]] | None:
-        are_truths = all(table.has(name) and table.columns[name].has_only_truths for name in self.columns)
-        return super().labels_by_row(table) if are_truths else None
-
-    def _labels_of_row(self, cells: Sequence[Any]) -> list[str]:
-        return [name for name, cell in zip(self.columns, cells, strict=True) if str(cell).lower() in TRUE]
+        if self.by_truth:
+            return [name for name, cell in zip(self.columns, cells, strict=True) if str(cell).lower() in TRUE]
+        labels: list[str] = []
+        for cell in cells:
+            if isinstance(cell, list):
+                labels += cell
+            else:
+                labels += [cell] if self.separator is None else cell.split(self.separator)
+        return [label.strip() for label in labels if label.strip()]
 
 
 def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
@@ -85,7 +80,7 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLa
         # Nothing tells labels from features, such as has_negation beside is_entailed, or from the answers of several people.
         ways = f"several labels of a row (kind: {MULTI_LABEL}), or is one of them the target (target: NAME)?"
         question = f"kind: {quoted_names(truths)} are true or false: {ways}"
-        return TruthColumns(truths, f"{len(truths)} columns of two truth values", question=question)
+        return SeveralLabels(truths, f"{len(truths)} columns of two truth values", by_truth=True, question=question)
     for column in table.columns.values():
         if _holds_lists_of_labels(column, table):
             return SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
@@ -100,8 +95,8 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     if known.get("kind", MULTI_LABEL) != MULTI_LABEL or len(columns) < len(names):
         return None
     if len(columns) > 1:
-        form = TruthColumns if all(column.has_only_truths for column in columns) else SeveralLabels
-        return form(names, f"{len(columns)} columns")
+        by_truth = all(column.has_only_truths for column in columns)
+        return SeveralLabels(names, f"{len(columns)} columns", by_truth=by_truth)
     column, is_known = columns[0], known.get("kind") == MULTI_LABEL or "label_separator" in known
     if column.lists:
         return SeveralLabels(names, "lists of labels") if is_known or _holds_lists_of_labels(column, table) else None
@@ -118,7 +113,7 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
     main, main_labels = next(iter(tables.values())), next(iter(by_split.values()))
     joined = FileColumn.joined(list(by_split.values()))
     names = main.columns[several.columns[0]].labels
-    if isinstance(several, TruthColumns):
+    if several.by_truth:
         labels = list(several.columns)
     elif indices := indices_of_names(joined.counts, names):
         labels = list(names)
@@ -128,12 +123,12 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
     guess.kind = MULTI_LABEL
     guess.declare(several.form, kind=MULTI_LABEL)
     guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=labels)
-    separator = _free_separator(several, labels)
-    if separator != SEPARATOR:
-        guess.declare("", label_separator=separator)
+    possible = SPARE if several.separator is None else [several.separator]
+    free = [separator for separator in possible if not any(separator in label for label in labels)]
+    if free and free[0] != SEPARATOR:
+        guess.declare("", label_separator=free[0])
     counts = main_labels.counts
-    absent = [label for label in labels if not counts[label]] if isinstance(several, TruthColumns) else []
-    rarest = min([*counts, *absent], key=counts.__getitem__)
+    rarest = min([*counts, *several.columns] if several.by_truth else counts, key=counts.__getitem__)
     in_rows = f"the rarest label, {quoted(rarest)}, is in {share(counts[rarest], main.rows)} of the rows"
     guess.declare(f"{in_rows}; multi_macro_f1 counts all labels alike", metric="micro_f1")
     guess.questions += label_questions(main_labels, joined, by_split)
@@ -145,12 +140,6 @@ def _numbers_first(label: str) -> tuple[bool, int, str]:
     return not is_number, len(label) if is_number else 0, label
 
 
-def _free_separator(several: SeveralLabels, labels: Sequence[str]) -> str:
-    """The separator of the cells, else one for lists that is in no label; SEPARATOR if all are in some."""
-    possible = [several.separator] if several.separator else SPARE
-    return next((sign for sign in possible if not any(sign in label for label in labels)), SEPARATOR)
-
-
 def _holds_lists_of_labels(column: FileColumn, table: FileTable) -> bool:
     """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
     if not column.lists or column.is_candidates or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words):
@@ -158,12 +147,11 @@ def _holds_lists_of_labels(column: FileColumn, table: FileTable) -> bool:
     counts = Counter(chain(*column.lists))
     if not 1 < len(counts) <= MOST_PARTS or counts.total() < LEAST_REPEATED * len(counts):
         return False
-    if any(len(set(row)) < len(row) for row in column.lists):
-        return False
+    are_sets = all(len(set(row)) == len(row) for row in column.lists)
     sizes = [len(row) for row in column.lists]
     columns = [other for name, other in table.columns.items() if name != column.name]
     sizes_of_others = [[len(row) for row in other.lists or map(str.split, other.texts)] for other in columns]
-    return len(set(sizes)) > 1 and sizes not in sizes_of_others
+    return are_sets and len(set(sizes)) > 1 and sizes not in sizes_of_others
 
 
 def _labels_in_cells(column: FileColumn) -> SeveralLabels | None:

@@ -41,9 +41,8 @@ class FileTable:
 
     def lacks(self, name: str) -> bool:
         """Whether no row of the file has a value in a column. One that some rows lack, or that cannot be read, does not count."""
-        if name in self.columns:
-            return self.columns[name].is_blank
-        return name not in self.incomplete and name not in self.unread
+        column = self.columns.get(name)
+        return name not in {*self.incomplete, *self.unread} if column is None else column.is_blank
 
     def whole(self, name: str) -> FileColumn:
         """A column with the counts of all rows of the file, which is read again if texts were sampled. A column of lists is returned as it is."""
@@ -165,8 +164,6 @@ def _sample(rows: Iterable[tuple[int, dict[str, Any]]]) -> tuple[int, list[tuple
 
 def _characters(value: Any) -> int:
     """About how many characters a row, or a value in it, holds."""
-    if isinstance(value, dict):
-        return sum(map(_characters, value.values()))
-    if isinstance(value, list):
-        return sum(map(_characters, value))
+    if isinstance(value, dict | list):
+        return sum(map(_characters, value.values() if isinstance(value, dict) else value))
     return len(value) if isinstance(value, str) else 8

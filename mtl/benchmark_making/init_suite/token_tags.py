@@ -67,10 +67,8 @@ def guess_tokens(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mappi
         guess.questions.append(f"target: {', '.join(possible)} may be the target; declare a task for each that counts")
     tags_by_split = _tags_by_split(guess, tables, target)
     labels = _declare_tags(guess, set[str]().union(*tags_by_split.values()), main.columns[target].labels)
-    if _mark_entities(labels):
-        guess.declare("its tags mark entities", metric="span_f1")
-    else:
-        guess.declare("its tags do not mark entities", metric="token_accuracy")
+    marks, metric = ("mark", "span_f1") if _mark_entities(labels) else ("do not mark", "token_accuracy")
+    guess.declare(f"its tags {marks} entities", metric=metric)
     guess.unread = _unread_columns(main, tagged, target)
     guess.test_has_targets = "test" in tags_by_split
 
