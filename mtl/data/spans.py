@@ -106,10 +106,9 @@ class SpanPlacer:
         is_whole = units[:, 0] == units[:, 1]  # which stands for the whole text
         _, characters = self._tokens_of(text)
         tokens, _ = span_tokens(units, characters)
-        first = tokens[:, 0]
-        is_read = is_whole | (first < self._max_length)
+        is_read = is_whole | (tokens[:, 0] < self._max_length)
         self._cut_units += int((~is_read).sum())
-        return np.where(is_whole, WHOLE, first + self._first_token)[is_read]
+        return np.where(is_whole, WHOLE, tokens[:, 0] + self._first_token)[is_read]
 
     def _read_text(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
         """The number of the text that is read in place of this one, and the token spans in it, (spans, 2). `spans` are in characters."""
