@@ -34,24 +34,20 @@ class Sentence:
 
 def conll_columns(width: int, header: Sequence[str] | None) -> Sequence[str]:
     """The names of the columns of a file with so many cells on a line: those of the header, else of CoNLL-U, else column_1, column_2 and so on."""
-    if header:
-        return header
-    return CONLL_U if width == len(CONLL_U) else [f"column_{number}" for number in range(1, width + 1)]
+    numbered = [f"column_{number}" for number in range(1, width + 1)]
+    return header or (CONLL_U if width == len(CONLL_U) else numbered)
 
 
 def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[Sentence]:
     """The sentences of a file with these lines, which have no line ends. Without a `width`, all lines have as many cells as the first token.
     Raises InputError, which names the file and the line, for a line with another number of cells, and for a file without tokens."""
-    expected = "header: names" if width else "the first token has"
-    first_lines, remaining = [], iter(lines)
-    for line in remaining:
-        first_lines.append(line)
-        if line.strip().strip(INVISIBLE) and not line.startswith(("#", DOCUMENT_TOKEN)):  # the first token
-            separator = "\t" if "\t" in line else " "
-            width = width or len(_cells(line, separator))
-            break
-    else:
+    remaining = iter(lines)
+    first_lines, token_line = _lines_to_token(remaining)
+    if token_line is None:
         raise InputError("no tokens", path=path)
+    expected = "header: names" if width else "the first token has"
+    separator = "\t" if "\t" in token_line else " "
+    width = width or len(_cells(token_line, separator))
     sentence = Sentence()
     documents = 0  # that have begun
     for number, line in enumerate(chain(first_lines, remaining, [""]), start=1):
@@ -80,6 +76,16 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
             sentence.rows.append(cells[:width])
 
 
+def _lines_to_token(lines: Iterator[str]) -> tuple[list[str], str | None]:
+    """The lines up to the first one that holds a token, and this line; all lines and None if there is none."""
+    first_lines: list[str] = []
+    for line in lines:
+        first_lines.append(line)
+        if line.strip().strip(INVISIBLE) and not line.startswith(("#", DOCUMENT_TOKEN)):
+            return first_lines, line
+    return first_lines, None
+
+
 def _cells(line: str, separator: str) -> list[str]:
     """The cells of a line. Any number of spaces may stand between two of them."""
     cells = line.split(separator)
@@ -87,7 +93,7 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _tokens(rows: list[list[str]]) -> list[list[str]]:
-    """The rows of a sentence that are tokens. Where their first cells count them, others may stand between them."""
+    """The rows of a sentence that are tokens. Where their first cells count them, rows for several tokens, or for none, may stand between them."""
     # Before such a sentence, a comment may have as many cells as a token (GermEval). In a file of two columns, "#" and "1" may be words.
     if [row[0] for row in rows[:2]] == ["#", "1"] and len(rows[0]) > 2:
         rows = rows[1:]
@@ -96,15 +102,9 @@ def _tokens(rows: list[list[str]]) -> list[list[str]]:
         return rows
     tokens: list[list[str]] = []
     for row in rows:
-        if not _stands_after(row[0], len(tokens)):
+        uncounted = UNCOUNTED.fullmatch(row[0])
+        # The word 3-4 stands after 2 tokens, and the node 3.1 after 3; elsewhere, such a text is a token.
+        tokens_before = None if uncounted is None else int(uncounted[1]) - (1 if uncounted[2] == "-" else 0)
+        if tokens_before != len(tokens):
             tokens.append(row)
     return tokens
-
-
-def _stands_after(cell: str, tokens: int) -> bool:
-    """Whether a cell is the number of a word for several tokens, or of an empty node, that stands after so many tokens: 3-4 after 2, 3.1 after 3."""
-    uncounted = UNCOUNTED.fullmatch(cell)
-    if uncounted is None:
-        return False
-    first_number = int(uncounted[1])
-    return tokens == (first_number - 1 if uncounted[2] == "-" else first_number)
