@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.interface import foreign
 from mtl.base.names import is_file_name, text_problem
 from mtl.base.untrusted import is_deep
@@ -56,7 +56,7 @@ def write_frames(by_task: FramesByTask, data_dir: Path) -> None:
 
 
 def problem_of_frames(problem: str, data_dir: Path, task: str | None = None) -> str:
-    """What a problem with the data files of frames means for the frames, with the remedy. `task`: the one that tasks= may declare."""
+    """A message about data files that were written from frames, in the words of frames, with a remedy. `task`: the one that tasks= may declare."""
     problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda line: f"{line[1]}, row {int(line[2]) - 1} (from 0)", problem)
     problem = problem.replace(".jsonl", "").replace(f"{data_dir}/", "")
     problem = problem.replace("write one in the files", "write one, as in frame[column].str.strip().str.lower()")
@@ -68,53 +68,47 @@ def problem_of_frames(problem: str, data_dir: Path, task: str | None = None) -> 
 
 def _records(rows: Frame, key: str) -> tuple[list[str], list[list[Any]]]:
     """The columns of a frame, and its rows as values of a data file. Raises InputError at the key."""
-    with foreign(key):
-        names = _column_names(rows, key)
-        columns = [[_cell(cell, key, name, row) for row, cell in enumerate(_cells(rows, name, key))] for name in names]
-    if len({len(column) for column in columns}) > 1:
-        raise InputError("its columns have different lengths", key=key)
+    with locating(key=key), foreign(key):
+        names = _column_names(rows)
+        columns = [_values(rows, name) for name in names]
+        if len({len(column) for column in columns}) > 1:
+            raise InputError("its columns have different lengths")
     return names, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _column_names(rows: Frame, key: str) -> list[str]:
+def _column_names(rows: Frame) -> list[str]:
     """The names of a frame's columns. Raises InputError for other values than different texts that a file can hold."""
     # Only a Dataset lacks `columns`; `column_names` may be a column of a DataFrame.
     names = list(rows if isinstance(rows, Mapping) else getattr(rows, "columns", getattr(rows, "column_names", ())))
     if not names:
-        raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns", key=key)
+        raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns")
     if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
-        raise InputError("names of columns must be strings, each once", key=key)
+        raise InputError("names of columns must be strings, each once")
     if odd := next((name for name in names if text_problem(name)), None):
-        raise InputError(f"column {odd!r} {text_problem(odd)}", key=key)
+        raise InputError(f"column {odd!r} {text_problem(odd)}")
     return names
 
 
-def _cells(rows: Frame, column: str, key: str) -> Any:
-    """The cells of a column, with the names of labels that a Dataset has as numbers; -1 stands for no label."""
+def _values(rows: Frame, column: str) -> list[Any]:
+    """The values of a data file for the cells of a column, where labels that a Dataset has as numbers stand by name. Raises InputError."""
     cells = rows[column]
     if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
-        raise InputError(f"column {column} must be a list, not a {type(cells).__name__}", key=key)
+        raise InputError(f"column {column} must be a list, not a {type(cells).__name__}")
     features = getattr(rows, "features", None)
     feature = features.get(column) if isinstance(features, Mapping) else None  # else it may be a column of a DataFrame
-    labels = getattr(getattr(feature, "feature", feature), "names", None)  # of a list, those of its items
-    by_number: dict[float, Any] = dict(enumerate(labels or ()))
-    return cells if labels is None else [_named(cell, by_number) for cell in cells]
+    names = getattr(getattr(feature, "feature", feature), "names", None)  # of a list, those of its items
+    labels: dict[float, Any] | None = None if names is None else dict(enumerate(names))
+    return [_value(cell, labels, f"column {column}, row {row}") for row, cell in enumerate(cells)]
 
 
-def _named(cell: Any, labels: Mapping[float, str]) -> Any:
-    """The label that a number stands for, also in a list; None for a number without a label."""
-    value = cell.tolist() if hasattr(cell, "tolist") else cell
-    if isinstance(value, list | tuple):
-        return [_named(item, labels) for item in value]
-    return labels.get(value) if isinstance(value, int | float) else value
-
-
-def _cell(value: Any, key: str, column: str, row: int) -> Any:
-    """The value of a data file for a cell: a text, a number, a list of these, or None. Raises InputError for anything else."""
-    if isinstance(value, np.datetime64) and isinstance(value.tolist(), int):
-        value = value.astype("M8[us]")  # nanoseconds would become an integer
-    if hasattr(value, "tolist"):
-        value = value.tolist()  # of NumPy
+def _value(cell: Any, labels: Mapping[float, Any] | None, place: str) -> Any:
+    """The value of a data file for a cell in this place: a text, a number, a list of these, or None. Where there are labels, a number becomes the one
+    that it stands for, or None, as -1 does. Raises InputError for anything else."""
+    if isinstance(cell, np.datetime64) and isinstance(cell.tolist(), int):
+        cell = cell.astype("M8[us]")  # nanoseconds would become an integer
+    value = cell.tolist() if hasattr(cell, "tolist") else cell  # of NumPy
+    if labels is not None and isinstance(value, int | float):
+        value = labels.get(value)
     is_nan = isinstance(value, float) and math.isnan(value)
     if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):
         return None
@@ -126,8 +120,6 @@ def _cell(value: Any, key: str, column: str, row: int) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple) and not is_deep(list(value)):
-        return [_cell(item, key, column, row) for item in value]
+        return [_value(item, labels, place) for item in value]
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
-    raise InputError(
-        f"column {column}, row {row}: {shown} is not a text, a finite number, a truth value or a list", key=key
-    )
+    raise InputError(f"{place}: {shown} is not a text, a finite number, a truth value or a list")

@@ -14,14 +14,16 @@ from mtl.tasks.task import BESIDE, NUMBERED, Layout
 
 
 def stream_rows(path: Path, layout: Layout = PLAIN, columns: Sequence[str] | None = None) -> NumberedRows:
-    """The rows of a file one by one, each with its line: cells as {column: text}, and objects as they are. Memory holds one row, or the text of a
-    .json file. Of a parquet file, `columns` are decoded, or all that hold texts or numbers. Raises InputError as `read_records`."""
+    """The rows of a file one by one, each with its line: objects as they are, rows of tables as texts by column. Memory holds one row, or the text of
+    a .json file. Of a parquet file only these columns are decoded, by default all with texts or numbers. Raises InputError as `read_records`."""
     if layout.part == NUMBERED:
         return _rows_of_parts(path, layout, columns)
-    name, value = value_part(path, layout)
+    part_column, part_value = value_part(path, layout)
     spans = layout.reading.spans
-    # With a second file, all columns: `_add_lines` says which of them is its own.
-    rows = file_rows(path, layout, None if columns is None or layout.beside else _stored_columns(columns, name, spans))
+    stored = None  # all: `_add_lines` says which of the columns a second file has
+    if columns is not None and layout.beside is None:
+        stored = _stored_columns(columns, part_column, spans)
+    rows = file_rows(path, layout, stored)
     if spans is not None:
         tag_spans: TagSpans | None = hook("tag_spans")
         if tag_spans is None:
@@ -30,11 +32,11 @@ def stream_rows(path: Path, layout: Layout = PLAIN, columns: Sequence[str] | Non
         rows = tag_spans(path, rows, spans)
     if layout.beside is not None:
         rows = _add_lines(path, layout.beside, layout, rows)
-    return rows if name is None else _select_rows(path, rows, name, value)
+    return rows if part_column is None else _select_rows(path, rows, part_column, part_value)
 
 
 def _stored_columns(columns: Sequence[str], part_column: str | None, spans: str | None) -> list[str]:
-    """The columns of the file itself that these follow from: also the one that says which part a row is of, and spans in place of tokens and tags."""
+    """The columns of the file that are needed for these: the one of its parts, too, and those of spans in place of `tokens[]` and `tags[]`."""
     stored = [*columns] if part_column is None else [*columns, part_column]
     if spans is not None:
         computed = (f"{TOKENS}{LIST}", f"{TAGS}{LIST}")
@@ -44,12 +46,12 @@ def _stored_columns(columns: Sequence[str], part_column: str | None, spans: str 
 
 def _rows_of_parts(path: Path, layout: Layout, columns: Sequence[str] | None) -> NumberedRows:
     """The rows of a file in parts. Their lines are counted on from part to part."""
-    before = 0
+    lines_before = 0
     for file in numbered_files(path):
-        line = 0
-        for line, row in stream_rows(file, replace(layout, part=None), columns):
-            yield before + line, row
-        before += line
+        last_line = 0
+        for last_line, row in stream_rows(file, replace(layout, part=None), columns):
+            yield lines_before + last_line, row
+        lines_before += last_line
 
 
 def _add_lines(path: Path, second: Path, layout: Layout, rows: NumberedRows) -> NumberedRows:

@@ -327,7 +327,7 @@ def test_sentences(tmp_path: Path, content: str, sentences: list[list[str]]) -> 
 
 
 def test_documents_and_a_header_that_names_the_columns(tmp_path: Path) -> None:
-    content = "-DOCSTART- O\n\nx O\n\ny O\n\n-DOCSTART- O\nz O\n"
+    content = "-DOCSTART- O\n\nx O\n\ny O\n-DOCSTART- O\nz O\n"
     assert [values[0] for _, values in rows(tmp_path / "a.txt", content, "document")] == ["1", "1", "2"]
     read = rows(tmp_path / "a.txt", "EU NNP B\n", "tokens[]", "tags[]", header=["tokens", "pos", "tags"])
     assert read == [(1, (["EU"], ["B"]))]

@@ -11,10 +11,11 @@ import numpy as np
 from mtl.base.progress import progress
 from mtl.base.wording import MISSING, counted, inert, markdown_table
 from mtl.benchmark_making.audits.fields import field_findings
-from mtl.benchmark_making.audits.findings import absent_targets, id_findings, target_findings, text_findings
+from mtl.benchmark_making.audits.findings import absent_targets, id_findings, target_findings
 from mtl.benchmark_making.audits.leaks import shared_across, shared_within
 from mtl.benchmark_making.audits.parts import HELD_OUT, Finding, Part, TaskFiles, read_files
 from mtl.benchmark_making.audits.questions import question_findings
+from mtl.benchmark_making.audits.text_findings import text_findings
 from mtl.data.hashes import changed_splits, hash_files
 from mtl.data.splits import check_present, has_files
 from mtl.data.text import TokenizedTexts

@@ -13,9 +13,10 @@ from mtl.benchmark_making.init_suite import columns, passage_answers, target_col
 from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.kinds import guess_kind
+from mtl.benchmark_making.init_suite.nested_rows import SPAN_LIST
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several_labels import guess_several
-from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.data.rows import stream_rows
 from mtl.tasks.metrics import is_metric, metric_named
 from mtl.tasks.task import BESIDE, PART, SPLITS

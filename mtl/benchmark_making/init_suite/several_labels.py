@@ -22,11 +22,11 @@ LEAST_ALONE = 0.5  # the least share of the parts of cells that are a cell alone
 
 @dataclass(frozen=True)
 class SeveralLabels:
-    """Columns, or the cells of one column, that look like several labels of each row."""
+    """Columns, or the cells of one column, that hold several labels of each row."""
 
     columns: Sequence[str]  # their names
     form: str  # how the labels stand in them, in words
-    separator: str | None = None  # between the labels of a cell; None: a cell has one label, or a column has lists
+    separator: str | None = None  # between the labels of a cell; None: a cell is a list of labels, or one label or none
     by_truth: bool = False  # whether each column is named after a label, and says whether a row has it
     question: str | None = None  # what the user has to decide, as "key: message"; None: the evidence is unique
 
@@ -38,35 +38,39 @@ class SeveralLabels:
     def labels_by_row(self, table: FileTable) -> list[list[str]] | None:
         """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
-        has_all = len(columns) == len(self.columns) and all(column.lists or column.texts for column in columns)
-        if not has_all or (self.by_truth and not all(column.has_only_truths for column in columns)):
+        are_other = self.by_truth and not all(column.has_only_truths for column in columns)
+        if are_other or len(columns) < len(self.columns):
             return None
         cells = [column.lists or column.texts for column in columns]
-        return list(map(self._labels_of_row, zip(*cells, strict=True)))
+        return [self._labels_of_row(row) for row in zip(*cells, strict=True)]
 
-    def _labels_of_row(self, cells: Sequence[str] | Sequence[list[str]]) -> list[str]:
-        """The labels of a row, from what stands in its columns."""
+    def joined_labels(self, table: FileTable) -> FileColumn:
+        """The labels of all rows of a table, one after another; of a table that was sampled, only how often each occurs."""
+        labels_by_row = self.labels_by_row(table) or []
+        if len(labels_by_row) == table.rows:
+            return FileColumn(self.target, list(chain.from_iterable(labels_by_row)))
+        all_labels = (label for cells in table.cells(self.columns) for label in self._labels_of_row(cells))
+        return FileColumn(self.target, [], all_counts=Counter(all_labels))
+
+    def with_labels(self, table: FileTable) -> FileTable:
+        """The table with the labels of each row as one column of texts, if it has them."""
+        labels_by_row = self.labels_by_row(table)
+        if labels_by_row is None:
+            return table
+        cells = [SEPARATOR.join(sorted(labels)) for labels in labels_by_row]
+        return replace(table, columns={**table.columns, self.target: FileColumn(self.target, cells)})
+
+    def _labels_of_row(self, cells: Sequence[Any]) -> list[str]:
+        """The labels of a row, from what stands in its columns: texts, or lists of texts."""
         if self.by_truth:
             return [name for name, cell in zip(self.columns, cells, strict=True) if str(cell).lower() in TRUE]
         labels: list[str] = []
         for cell in cells:
-            labels += cell if isinstance(cell, list) else cell.split(self.separator) if self.separator else [cell]
-        return [label for label in map(str.strip, labels) if label]
-
-    def joined_labels(self, table: FileTable) -> FileColumn:
-        """The labels of all rows of a table, one after another; of a table that was sampled, only how often each occurs."""
-        labels = self.labels_by_row(table) or []
-        if len(labels) == table.rows:
-            return FileColumn(self.target, list(chain(*labels)))
-        counts = Counter(chain.from_iterable(map(self._labels_of_row, table.cells(self.columns))))
-        return FileColumn(self.target, [], all_counts=counts)
-
-    def with_labels(self, table: FileTable) -> FileTable:
-        """The table with the labels of each row as one column of texts, if it has them."""
-        if (labels_by_row := self.labels_by_row(table)) is None:
-            return table
-        cells = [SEPARATOR.join(sorted(labels)) for labels in labels_by_row]
-        return replace(table, columns={**table.columns, self.target: FileColumn(self.target, cells)})
+            if isinstance(cell, list):
+                labels += cell
+            else:
+                labels += [cell] if self.separator is None else cell.split(self.separator)
+        return [label.strip() for label in labels if label.strip()]
 
 
 def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
@@ -77,9 +81,11 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLa
         ways = f"several labels of a row (kind: {MULTI_LABEL}), or is one of them the target (target: NAME)?"
         question = f"kind: {quoted_names(truths)} are true or false: {ways}"
         return SeveralLabels(truths, f"{len(truths)} columns of two truth values", by_truth=True, question=question)
-    if column := next((column for column in table.columns.values() if _is_list_of_labels(column, table)), None):
-        return SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
-    return next(filter(None, map(_in_cells, columns)), None)
+    for column in table.columns.values():
+        if _holds_lists_of_labels(column, table):
+            return SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
+    in_cells = (_labels_in_cells(column) for column in columns)
+    return next((several for several in in_cells if several is not None), None)
 
 
 def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | None:
@@ -91,40 +97,41 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     if len(columns) > 1:
         by_truth = all(column.has_only_truths for column in columns)
         return SeveralLabels(names, f"{len(columns)} columns", by_truth=by_truth)
-    is_known = known.get("kind") == MULTI_LABEL or "label_separator" in known
-    if columns[0].lists:
-        return SeveralLabels(names, "lists of labels") if is_known or _is_list_of_labels(columns[0], table) else None
-    likely = _in_cells(columns[0])
+    column, is_known = columns[0], known.get("kind") == MULTI_LABEL or "label_separator" in known
+    if column.lists:
+        return SeveralLabels(names, "lists of labels") if is_known or _holds_lists_of_labels(column, table) else None
+    likely = _labels_in_cells(column)
+    if not is_known:
+        return likely
     separator = known.get("label_separator") or (likely.separator if likely else SEPARATOR)
-    return SeveralLabels(names, "cells with labels", separator) if is_known else likely
+    return SeveralLabels(names, "cells with labels", separator)
 
 
 def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, FileTable]) -> None:
     """Declare kind, labels, separator and metric of a task with several labels; the first table gives the figures."""
     by_split = {split: several.joined_labels(table) for split, table in tables.items()}
     main, main_labels = next(iter(tables.values())), next(iter(by_split.values()))
-    joined, names = FileColumn.joined(list(by_split.values())), main.columns[several.columns[0]].labels
-    indices = [] if several.by_truth else indices_of_names(joined.counts, names)
-    if indices:
+    joined = FileColumn.joined(list(by_split.values()))
+    names = main.columns[several.columns[0]].labels
+    if several.by_truth:
+        labels = list(several.columns)
+    elif indices := indices_of_names(joined.counts, names):
+        labels = list(names)
         guess.declare("the names are in the file's metadata", indices=indices)
-    labels = _label_names(several, joined, names if indices else ())
+    else:
+        labels = sorted(joined.counts, key=_numbers_first)
     guess.kind = MULTI_LABEL
     guess.declare(several.form, kind=MULTI_LABEL)
     guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=labels)
-    if (separator := _free_separator(several, labels)) != SEPARATOR:
-        guess.declare("", label_separator=separator)
+    possible = SPARE if several.separator is None else [several.separator]
+    free = [separator for separator in possible if not any(separator in label for label in labels)]
+    if free and free[0] != SEPARATOR:
+        guess.declare("", label_separator=free[0])
     counts = main_labels.counts
-    label = min([*counts, *(several.columns if several.by_truth else ())], key=counts.__getitem__)
-    rarest = f"the rarest label, {quoted(label)}, is in {share(counts[label], main.rows)} of the rows"
-    guess.declare(f"{rarest}; multi_macro_f1 counts all labels alike", metric="micro_f1")
+    rarest = min([*counts, *several.columns] if several.by_truth else counts, key=counts.__getitem__)
+    in_rows = f"the rarest label, {quoted(rarest)}, is in {share(counts[rarest], main.rows)} of the rows"
+    guess.declare(f"{in_rows}; multi_macro_f1 counts all labels alike", metric="micro_f1")
     guess.questions += label_questions(main_labels, joined, by_split)
-
-
-def _label_names(several: SeveralLabels, joined: FileColumn, names: Sequence[str]) -> list[str]:
-    """The labels in the order of a suite file: the names of columns, or those that indices stand for, else all of the files."""
-    if several.by_truth:
-        return list(several.columns)
-    return list(names) or sorted(joined.counts, key=_numbers_first)
 
 
 def _numbers_first(label: str) -> tuple[bool, int, str]:
@@ -133,26 +140,21 @@ def _numbers_first(label: str) -> tuple[bool, int, str]:
     return not is_number, len(label) if is_number else 0, label
 
 
-def _free_separator(several: SeveralLabels, labels: Sequence[str]) -> str:
-    """The separator of the cells, else one for lists that is in no label; SEPARATOR if all are in some."""
-    possible = [several.separator] if several.separator else SPARE
-    return next((sign for sign in possible if not any(sign in label for label in labels)), SEPARATOR)
-
-
-def _is_list_of_labels(column: FileColumn, table: FileTable) -> bool:
+def _holds_lists_of_labels(column: FileColumn, table: FileTable) -> bool:
     """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
-    if not column.lists or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words) or column.is_candidates:
+    if not column.lists or column.is_candidates or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words):
         return False
-    sizes, counts = [len(row) for row in column.lists], Counter(chain(*column.lists))
-    are_few_and_frequent = 1 < len(counts) <= MOST_PARTS and counts.total() >= LEAST_REPEATED * len(counts)
-    if not are_few_and_frequent or len(set(sizes)) < 2:
+    counts = Counter(chain(*column.lists))
+    if not 1 < len(counts) <= MOST_PARTS or counts.total() < LEAST_REPEATED * len(counts):
         return False
-    rest = [table.columns[name] for name in table.columns if name != column.name]
-    sizes_of_rest = [[len(row) for row in items.lists or map(str.split, items.texts)] for items in rest]
-    return sizes not in sizes_of_rest and all(len({*row}) == len(row) for row in column.lists)
+    are_sets = all(len(set(row)) == len(row) for row in column.lists)
+    sizes = [len(row) for row in column.lists]
+    columns = [other for name, other in table.columns.items() if name != column.name]
+    sizes_of_others = [[len(row) for row in other.lists or map(str.split, other.texts)] for other in columns]
+    return are_sets and len(set(sizes)) > 1 and sizes not in sizes_of_others
 
 
-def _in_cells(column: FileColumn) -> SeveralLabels | None:
+def _labels_in_cells(column: FileColumn) -> SeveralLabels | None:
     """The several labels in cells such as "joy,anger", beside cells with one of them; None: the column has none."""
     for separator in SEPARATORS:
         multiple = [value for value in column.counts if separator in value.strip()]

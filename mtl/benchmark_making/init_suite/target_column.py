@@ -10,8 +10,9 @@ from mtl.benchmark_making.init_suite.columns import MOST_REASONS, candidate_colu
 from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, REPEATED, FileColumn
 from mtl.benchmark_making.init_suite.guess import GIVEN, quoted, quoted_names
 from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, TEXTS
+from mtl.benchmark_making.init_suite.nested_rows import SPAN_LIST
 from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
-from mtl.benchmark_making.init_suite.tables import NAMELESS, SPAN_LIST, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTables
 
 SURE_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets whatever they hold
 LIKELY_NAMES = {  # words in the names of columns that are targets if no column has a name in LABEL_NAMES

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from audit_parts import CHOICE, LABELS, PAIR, POSITIVE, RATING, WORD, only, part
 
-from mtl.benchmark_making.audits.findings import id_findings, target_findings, text_findings
+from mtl.benchmark_making.audits.findings import id_findings, target_findings
 from mtl.benchmark_making.audits.parts import is_quoted, plain
+from mtl.benchmark_making.audits.text_findings import text_findings
 from mtl.benchmark_making.data_files import write_records
 
 
@@ -124,4 +125,7 @@ def test_repeated_ids_of_rows_that_are_scored(tmp_path: Path, column: str, ids: 
     assert (found.kind, found.count, found.where) == ("ids", 2, "rows.jsonl:5 = 1, 6 = 2")
     assert found.what == f"2 of 6 rows have the id of an earlier row, such as {column} “0”"
     assert not [*id_findings(replace(rows, split="train"), tmp_path, ids)]
+    (tmp_path / "line.json").write_text(f'[{{"{column}": 1, "text": "t"}}, {{"{column}": 1, "text": "u"}}]')
+    one_line = replace(part("t", "u", split="test"), file="line.json")
+    assert only([*id_findings(one_line, tmp_path, ids)]).where == "line.json:1 = 1"
     assert not [*id_findings(replace(rows, task=replace(LABELS, group=column)), tmp_path, ids)]

@@ -5,7 +5,7 @@ import pytest
 from data_files import write_jsonl, write_table
 from input_errors import raises_input_error
 
-from mtl.benchmark_making.init_suite import tables
+from mtl.benchmark_making.init_suite import nested_rows, tables
 from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.several_labels import SeveralLabels
 from mtl.benchmark_making.init_suite.tables import read_table
@@ -65,7 +65,7 @@ def test_keys_of_single_rows_do_not_cost_rows_times_columns(tmp_path: Path, monk
     rows = [{"text": "a b", "votes": {f"user{number}": 1}} for number in range(50)]
     table = read_table(write_jsonl(tmp_path / "train.jsonl", rows))
     assert list(table.columns) == ["text"] and len(table.incomplete) == 50
-    monkeypatch.setattr(tables, "MOST_COLUMNS", 20)
+    monkeypatch.setattr(nested_rows, "MOST_COLUMNS", 20)
     with raises_input_error(file="train.jsonl"):
         read_table(tmp_path / "train.jsonl")
 

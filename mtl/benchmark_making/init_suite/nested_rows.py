@@ -1,0 +1,124 @@
+"""The rows of a data file as columns, which have names for nested keys (`mtl.data.columns`) and hold texts or lists of texts.
+
+The row {"n": 7, "first": {"text": "a b"}, "qas": [{"q": "c"}, {"q": "d"}]} has the columns n ("7"), first.text ("a b") and qas.q[] (["c", "d"])."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.file_column import FileColumn
+from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, items_of, kind_of, lists_below, text
+from mtl.data.forms import MOST_COLUMNS
+
+SPAN_LIST = "a list of spans, which reading.spans reads, or kind: answer in a suite file (docs/how-to/own-suite.md)"
+# The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
+STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A value that no task can read."""
+
+    kind: str  # what it is, as in "a list of objects"
+
+
+Cell = str | list[str] | Unreadable | None
+CellsByColumn = dict[str, dict[int, Cell]]  # by column and number of the row: rows may have keys that others lack
+
+
+def cells_by_column(rows: Sequence[Mapping[str, Any]], are_objects: bool, path: Path) -> CellsByColumn:
+    """The cells of each column of rows. Raises InputError, with the path, for too many columns."""
+    columns: CellsByColumn = {}
+    for number, row in enumerate(rows):
+        for name, cell in row_cells(row, are_objects).items():
+            columns.setdefault(name, {})[number] = cell
+        if len(columns) > MOST_COLUMNS:
+            raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=path)
+    return _without_parts_of_spans(_with_shared_empty_lists(columns))
+
+
+def row_cells(row: Mapping[str, Any], are_objects: bool, prefix: str = "") -> dict[str, Cell]:
+    """The cells of a row by column. Rows that are objects have nested keys, whose names follow the prefix; other rows have texts alone."""
+    cells: dict[str, Cell] = {}
+    for key, value in row.items():
+        name = f"{prefix}{key}"
+        if are_objects and ("." in key or key.endswith(LIST)):
+            cells[name] = Unreadable("a key with a dot or brackets, which no column's name reaches")
+        elif _are_spans(value):
+            cells[name] = Unreadable(SPAN_LIST)
+        elif isinstance(value, dict) and value:
+            cells |= row_cells(value, are_objects, f"{name}.")
+        elif isinstance(value, list):
+            cells |= _list_cells(name, value)
+        else:
+            cells[name] = _single_cell(value)
+    return cells
+
+
+def is_key_of(name: str, objects: str) -> bool:
+    """Whether a column holds a key of each object of a list. An empty list shows none of its keys."""
+    return name.endswith(LIST) and name.startswith(f"{objects.removesuffix(LIST)}.")
+
+
+def _list_cells(name: str, items: list[Any]) -> dict[str, Cell]:
+    """The cells of a list: one list of texts, or one for each key of its objects."""
+    if is_list(items):
+        return {f"{name}{LIST}": [text(item) for item in items]}
+    if lists := lists_below(items):
+        return {f"{name}.{key}{LIST}": texts for key, texts in lists.items()}
+    kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") + "s" for item in items}
+    return {name: Unreadable(f"a list of {' and '.join(sorted(kinds))}")}
+
+
+def _single_cell(value: Any) -> Cell:
+    """The cell of a value that is neither a list nor an object with keys."""
+    if value is None or value == {}:
+        return None
+    if isinstance(value, int) and not -INTEGER_LIMIT <= value < INTEGER_LIMIT:
+        return Unreadable("an integer of more than 64 bits")
+    if isinstance(value, float) and not math.isfinite(value):
+        return Unreadable("a number that is not finite")
+    return text(value) if isinstance(value, str | int | float) else Unreadable(kind_of(value))
+
+
+def _are_spans(value: Any) -> bool:
+    """Whether a value is a list, or an object, of spans: its items hold whole numbers with which a span begins and ends, and a text."""
+    items = items_of(value)
+    members = value.values() if isinstance(value, dict) else items  # `items` has only the objects among them
+    if not all(isinstance(member, dict | list) for member in members):
+        return False
+    leaves = [leaf for item in items for leaf in _leaves(item)]
+    words = {word for key, leaf in leaves if type(leaf) is int for word in FileColumn(key, []).words}
+    return bool(words & STARTS and words & STOPS) and any(isinstance(leaf, str) for _, leaf in leaves)
+
+
+def _leaves(item: Any) -> Iterator[tuple[str, Any]]:
+    """The texts and numbers of an item, and of what is below it, each with its key, or its place in a list."""
+    for key, value in item.items() if isinstance(item, dict) else enumerate(item):
+        if isinstance(value, dict) or is_list(value):
+            yield from _leaves(value)
+        else:
+            yield str(key), value
+
+
+def _with_shared_empty_lists(columns: CellsByColumn) -> CellsByColumn:
+    """The columns, in which those of the keys of a list's objects have an empty list in the rows where the list is empty, and so shows no keys."""
+    shared = dict(columns)
+    empty_lists = [name for name, cells in columns.items() if name.endswith(LIST) and not any(cells.values())]
+    for empty_list in empty_lists:
+        keys = [name for name in shared if is_key_of(name, empty_list)]
+        for name in keys:
+            shared[name] = dict(sorted({**shared[name], **shared[empty_list]}.items()))
+        if keys:
+            del shared[empty_list]
+    return shared
+
+
+def _without_parts_of_spans(columns: CellsByColumn) -> CellsByColumn:
+    """The columns without those below a list of spans. Rows have them where it does not look like a list of spans: it is empty, or lacks a place."""
+    lists = [name for name, cells in columns.items() if Unreadable(SPAN_LIST) in cells.values()]
+    parts = tuple(f"{name}{end}" for name in lists for end in (".", LIST))
+    return {name: cells for name, cells in columns.items() if not name.startswith(parts)}
