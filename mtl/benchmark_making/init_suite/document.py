@@ -14,7 +14,7 @@ import yaml
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.finding import DataFolder
 from mtl.benchmark_making.init_suite.guess import ID, Guess, count, printable, quoted, quoted_names
-from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL
+from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
 from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS
 from mtl.tasks.task import SPLITS
 

@@ -19,8 +19,7 @@ class Guess:
 
     id: str
     folder: str  # of its files, below the data folder
-    # By split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#"; None: no such split.
-    files: dict[str, str | None]
+    files: dict[str, str | None]  # by split, as in "texts.txt + labels.txt" or "all.json#dev"; None: no such split
     rows: dict[str, int] = field(default_factory=dict)
     kind: str = ""
     keys: dict[str, Any] = field(default_factory=dict)  # the other keys of the suite file
