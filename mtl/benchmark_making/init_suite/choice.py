@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from mtl.base.errors import InputError
@@ -38,7 +37,10 @@ def candidate_names(table: FileTable, exclude: Collection[str] = ()) -> list[str
 
 def choice_among(candidates: Sequence[FileColumn], targets: FileColumn) -> Choice | None:
     """The choice, if each target is the index or the letter of a candidate of its row. Raises InputError if each is the text of one."""
-    rows = [list(chain(*row)) for row in zip(*(column.values_by_row for column in candidates), strict=True)]
+    rows: list[list[str]] = [[] for _ in targets.texts]
+    for column in candidates:
+        for row, values in zip(rows, column.values_by_row, strict=True):
+            row += values
     letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(targets.counts) <= set(letters)), "")
     if not letters and not all(INDEX.fullmatch(value) for value in targets.counts):
         if all(text.strip() in map(str.strip, row) for text, row in zip(targets.texts, rows, strict=True)):

@@ -68,11 +68,13 @@ def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, used: set
     possible = [column for column in columns if _why_not_text(column, tables.test, target) is None]
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
     chosen, rows = (sentences or possible)[:most], count(tables.main.rows, "row")
-    shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
-    numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
-    of_sentences = f"several words in {' and '.join(shares)} of {rows}"
-    of_words = f"words, {' and '.join(numbers)} distinct in {rows}"
-    guess.declare((of_sentences if sentences else of_words) if chosen else "", text=[column.name for column in chosen])
+    if sentences:
+        shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
+        why = f"several words in {' and '.join(shares)} of {rows}"
+    else:
+        numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
+        why = f"words, {' and '.join(numbers)} distinct in {rows}" if chosen else ""
+    guess.declare(why, text=[column.name for column in chosen])
     rest = [column for column in columns if column not in chosen]
     if further := [column for column in rest if column in possible or _may_be_text(column, target)]:
         remedy = f"if the target depends on them, name them in text, {count(most, 'column')} at most, or write them into one text"

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from mtl.data.columns import LIST
 
-# What a value is written like.
 INTEGER = re.compile("[+-]?[0-9]{1,400}")
 INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")

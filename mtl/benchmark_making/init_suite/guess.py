@@ -24,8 +24,7 @@ class Guess:
     kind: str = ""
     keys: dict[str, Any] = field(default_factory=dict)  # the other keys of the suite file
     why: dict[str, str] = field(default_factory=dict)  # by key, what the guess is based on
-    # What the user has to decide, as "key: message", with the key of the answer: the suite does not run before.
-    questions: list[str] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)  # to decide before the suite runs, as "key: message"
     notes: list[str] = field(default_factory=list)  # what the user should know
     test_has_targets: bool = False  # whether the test file has targets that can be scored
     unread: dict[str, str] = field(default_factory=dict)  # by the name of a column that is not read, why

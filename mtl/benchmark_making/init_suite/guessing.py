@@ -9,12 +9,10 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite import columns, passage_answers, target_column, token_tags
+from mtl.benchmark_making.init_suite import columns, kinds, passage_answers, several_labels, target_column, token_tags
 from mtl.benchmark_making.init_suite.file_column import NO_LABEL
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import guess_kind
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import SPAN_LIST, FileTable, SplitTables
 from mtl.tasks.task import BESIDE, PART, SPLITS
 
@@ -60,7 +58,7 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
     elif tagged := token_tags.tagged_columns(main, known):
         token_tags.guess_tokens(guess, tables, tagged, known)
     else:
-        _guess_labels_or_values(guess, tables, known)
+        _guess_values_or_sets(guess, tables, known)
     spans = [name for name, content in main.unread.items() if content == SPAN_LIST]
     if spans and "target" not in known:
         guess.questions.append(f"reading.spans: {quoted_names(spans)} may be the target, {SPAN_LIST}")
@@ -74,7 +72,7 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
         raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
 
 
-def _guess_labels_or_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
+def _guess_values_or_sets(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
     """Guess the keys of a task with one label, number, word or candidate of each row, or with several labels."""
     chosen = target_column.chosen_target(guess.id, sources, known)
     several = chosen.several
@@ -85,9 +83,9 @@ def _guess_labels_or_values(guess: Guess, sources: SplitTables, known: Mapping[s
     guess.test_has_targets = "test" in labelled
     before = list(guess.questions)
     if several:
-        guess_several(guess, several, {split: sources[split] for split in labelled})
+        several_labels.guess_several(guess, several, {split: sources[split] for split in labelled})
     else:
-        guess_kind(guess, labelled, known)
+        kinds.guess_kind(guess, labelled, known)
     if chosen.question:  # in place of those about the labels of a column that may not be the target
         guess.questions = [*before, chosen.question]
     columns.guess_inputs(guess, tables, known, several.columns if several else ())
@@ -128,9 +126,9 @@ def _placeholder_question(split: str, table: FileTable, target: str, labels: Cou
 def _guess_splits(guess: Guess, tables: SplitTables) -> None:
     """Leave out a dev and a test file that lack a column of texts or candidates, each with a question, and guess which split is scored."""
     inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
-    for split in [split for split in ("dev", "test") if split in tables]:
-        table = tables[split]
-        if absent := [name for name in inputs if name not in table.columns]:
+    for split, table in tables.items():
+        absent = [name for name in inputs if name not in table.columns]
+        if absent and split != "train":
             absence = f"has {table.unread[absent[0]]} in" if absent[0] in table.unread else "has no"
             reason = f"{guess.files[split]} {absence} column {quoted(absent[0])}"
             guess.questions.append(f"files.{split}: not used: {table.incomplete.get(absent[0], reason)}")

@@ -15,12 +15,12 @@ UNSPACED = 0.2  # the share of characters of scripts without spaces, of which me
 
 
 class AnswerColumns(NamedTuple):
-    """The names of the columns of answers, of the places where they begin, of passages, and of questions."""
+    """The names of the columns of a task with answers in passages."""
 
-    target: str
-    starts: str | None
+    target: str  # of the answers
+    starts: str | None  # of the places where they begin
     passage: str
-    question: str = ""  # the column of questions; empty: its name is not known yet
+    question: str = ""  # empty: not looked for yet
 
 
 def answer_columns(table: FileTable) -> AnswerColumns | None:
@@ -65,22 +65,22 @@ def _chosen_columns(table: FileTable, known: Mapping[str, Any], likely: AnswerCo
     target, starts, texts = known.get("target"), known.get("starts"), known.get("text")
     if likely and known.get("target", likely.target) == likely.target:
         target, starts = likely.target, known.get("starts", likely.starts)
-        texts = _texts(table, likely) if texts is None else texts
+        texts = [_question_column(table, likely), likely.passage] if texts is None else texts
     if target not in table.columns or texts is None or len(texts) != 2 or not set(texts) <= set(table.columns):
         needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
         raise InputError(f"{needs}: {table.listed}")
     return AnswerColumns(target, starts, passage=texts[1], question=texts[0])
 
 
-def _texts(table: FileTable, answers: AnswerColumns) -> list[str]:
-    """The columns of questions and passages. Raises InputError unless one column is named after questions."""
+def _question_column(table: FileTable, likely: AnswerColumns) -> str:
+    """The name of the column of questions. Raises InputError unless one column is named after them."""
     named = [name for name, column in table.columns.items() if column.is_question and not column.lists]
     if len(named) != 1:
         called = f"{len(named)} columns are called question" if named else "no column is called question"
         remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
-        where = f"{quoted(answers.target)} stands in {quoted(answers.passage)}"
+        where = f"{quoted(likely.target)} stands in {quoted(likely.passage)}"
         raise InputError(f"{where}, and {called}; {remedy}: {table.listed}")
-    return [named[0], answers.passage]
+    return named[0]
 
 
 def _declare_metric(guess: Guess, passages: Sequence[str]) -> None:

@@ -23,6 +23,7 @@ CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
 SPANS_ANSWER = "tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"  # the user replaces the words in capitals
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
+Columns = list[FileColumn]
 
 
 class TargetColumn(NamedTuple):
@@ -48,9 +49,8 @@ def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> Tar
     return chosen
 
 
-def possible_targets(table: FileTable) -> list[FileColumn]:
-    """The columns with labels or numbers that may be targets, without those that only rename the labels of another one, and without repeated texts if
-    the name of a remaining one says that it is a target."""
+def possible_targets(table: FileTable) -> Columns:
+    """The columns that may be targets, without those that only rename labels of an earlier one, and without repeated texts beside a named target."""
     columns = [column for column in table.columns.values() if _may_be_target(column)]
     distinct = []
     for number, column in enumerate(columns):
@@ -75,10 +75,12 @@ def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> T
     if not columns:
         raise InputError(_no_target(id, main))
     named_and_hidden = [column for column in named if column in hidden]
-    return _target_of_one(_unread(main), named_and_hidden if len(named_and_hidden) == 1 else likely, named, hidden)
+    if len(named_and_hidden) == 1:
+        likely = named_and_hidden
+    return _target_of_one(likely, named, hidden, _unread(main))
 
 
-def _target_of_several(table: FileTable, likely: list[FileColumn], named: list[FileColumn]) -> TargetColumn | None:
+def _target_of_several(table: FileTable, likely: Columns, named: Columns) -> TargetColumn | None:
     """Columns with several labels of a row as the target, or None. Where other likely columns may be it, there is a question."""
     several = several_labels(table, likely)
     labels = {column.name for column in named if _is_called_label(column)}
@@ -91,9 +93,7 @@ def _target_of_several(table: FileTable, likely: list[FileColumn], named: list[F
     return TargetColumn(first, several.form, question, several)
 
 
-def _target_of_one(
-    unread: list[str], likely: list[FileColumn], named: list[FileColumn], hidden: list[FileColumn]
-) -> TargetColumn:
+def _target_of_one(likely: Columns, named: Columns, hidden: Columns, unread: Sequence[str]) -> TargetColumn:
     """The first likely column as the target with one label or number: its name says so, the test file hides its values, or it is the only one."""
     first, question = likely[0], f"target: {with_counts(likely)} may be the target"
     if len(likely) > 1:
@@ -108,7 +108,7 @@ def _target_of_one(
     return TargetColumn(first, "the only column with labels or numbers")
 
 
-def _columns_by_name(table: FileTable, columns: Sequence[FileColumn]) -> list[FileColumn]:
+def _columns_by_name(table: FileTable, columns: Columns) -> Columns:
     """Those of the columns whose names say that they are targets; several are a question. Names that are only likely count if every other column
     says where rows come from. Raises InputError if a column with such a name lacks values in some rows."""
     for names in (LABEL_NAMES, LIKELY_NAMES):
@@ -141,7 +141,7 @@ def _names_labels_of(column: FileColumn, target: FileColumn) -> bool:
     return target.says_the_same_as(column) or is_coarser
 
 
-def _repeated_words(table: FileTable) -> list[FileColumn]:
+def _repeated_words(table: FileTable) -> Columns:
     """The columns of texts that repeat, most of one word: sets of labels may be too many for categories."""
     words = [column for column in table.columns.values() if column.several_words * 2 < column.rows]
     return [column for column in words if 1 < len(column.counts) <= column.rows / REPEATED]
