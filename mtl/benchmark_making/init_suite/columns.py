@@ -17,7 +17,7 @@ FEW_GROUPS = 10  # in all rows: with fewer, the scored rows may have five groups
 
 
 def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
-    """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
+    """Guess the columns of groups, and of texts unless they are known, beside those of the target. Raises InputError if none looks like a text."""
     main = tables.main
     target = main.columns[guess.keys["target"]]
     candidates = known.get("candidates") or guess.keys.get("candidates", [])

@@ -143,7 +143,7 @@ class FileColumn:
 
     @property
     def is_meta(self) -> bool:
-        """Whether the column is below a key of meta data, which are no input of a model."""
+        """Whether the column is below a key of meta data, which no model reads."""
         return self.name.lower().startswith(("meta.", "metadata."))
 
     @property

@@ -58,7 +58,7 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
     elif tagged := token_tags.tagged_columns(main, known):
         token_tags.guess_tokens(guess, tables, tagged, known)
     else:
-        _guess_values_or_sets(guess, tables, known)
+        _guess_row_targets(guess, tables, known)
     spans = [name for name, content in main.unread.items() if content == SPAN_LIST]
     if spans and "target" not in known:
         guess.questions.append(f"reading.spans: {quoted_names(spans)} may be the target, {SPAN_LIST}")
@@ -72,8 +72,8 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
         raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
 
 
-def _guess_values_or_sets(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
-    """Guess the keys of a task with one label, number, word or candidate of each row, or with several labels."""
+def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
+    """Guess the keys of a task whose rows have a label, a number, a word or a candidate as the target, or several labels."""
     chosen = target_column.chosen_target(guess.id, sources, known)
     several = chosen.several
     tables = SplitTables({split: several.with_labels(file) for split, file in sources.items()}) if several else sources

@@ -33,7 +33,7 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
     by_split = {split: table.whole(target) for split, table in tables.items()}
     for split, column in by_split.items():
         _check_cells(tables[split], column)
-    joined = FileColumn.joined([*by_split.values()])
+    joined = FileColumn.joined([*by_split.values()])  # the targets of all files
     if len(joined.counts) < 2:
         raise InputError(f"column {quoted(target)} has one value in all {count(joined.rows, 'row')}")
     if guess.kind == "number" and joined.numbers is None:
@@ -55,7 +55,7 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
 
 def _guess_values(guess: Guess, by_split: dict[str, FileColumn], joined: FileColumn, names: dict[str, str]) -> None:
     """Declare the kind, unless it is known, and the keys of targets that are no choice. `names`: what whole numbers stand for as labels."""
-    main, known_kind = next(iter(by_split.values())), guess.kind
+    main, known_kind = next(iter(by_split.values())), guess.kind  # the main file is the first one
     if not known_kind:
         guess.kind, is_certain = _likely_kind(main, joined, are_named=bool(names))
         if not is_certain:  # they are whole numbers

@@ -70,6 +70,6 @@ def _spellings(labels: Iterable[str]) -> list[list[str]]:
 
 
 def _frequent_label_like(label: str, counts: Counter[str]) -> str | None:
-    """A frequent label that is written almost as a rare one."""
-    frequent = [name for name, rows in counts.items() if counts[label] * MISSPELT <= rows]
-    return next(iter(get_close_matches(label, frequent, 1, ALIKE)), None) if label.isalpha() else None
+    """A frequent label that is written almost as a rare one of letters alone."""
+    frequent = [name for name, rows in counts.items() if label.isalpha() and counts[label] * MISSPELT <= rows]
+    return next(iter(get_close_matches(label, frequent, 1, ALIKE)), None)

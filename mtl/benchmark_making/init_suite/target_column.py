@@ -109,8 +109,8 @@ def _target_of_one(likely: Columns, named: Columns, hidden: Columns, unread: Seq
 
 
 def _columns_by_name(table: FileTable, columns: Columns) -> Columns:
-    """Those of the columns whose names say that they are targets; several are a question. Names that are only likely count if every other column
-    says where rows come from. Raises InputError if a column with such a name lacks values in some rows."""
+    """The columns whose names say that they are targets. Names that are only likely count if all other columns say where rows come from. Raises
+    InputError if a column with such a name lacks values in some rows."""
     for names in (LABEL_NAMES, LIKELY_NAMES):
         if reasons := [reason for name, reason in table.incomplete.items() if name.lower() in names]:
             raise InputError(reasons[0])
