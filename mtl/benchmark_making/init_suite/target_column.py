@@ -66,7 +66,7 @@ def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> T
     main, test = tables.main, tables.test
     columns = possible_targets(main)
     named = _columns_by_name(main, columns)
-    hidden = [column for column in columns if test is not None and test.lacks(column.name)]
+    hidden = [column for column in columns if test is not None and test.lacks(column.name)]  # in the test file
     likely = named or hidden or columns
     if known.get("kind", MULTI_LABEL) == MULTI_LABEL and not {"range", "candidates"} & set(known):
         target = _target_of_several(main, likely or _repeated_words(main), named)
@@ -94,7 +94,7 @@ def _target_of_several(table: FileTable, likely: Columns, named: Columns) -> Tar
 
 
 def _target_of_one(likely: Columns, named: Columns, hidden: Columns, unread: Sequence[str]) -> TargetColumn:
-    """The first likely column as the target with one label or number: its name says so, the test file hides its values, or it is the only one."""
+    """The first likely column as the target: its name says so, the test file hides its values, or it is the only one with labels or numbers."""
     first, question = likely[0], f"target: {with_counts(likely)} may be the target"
     if len(likely) > 1:
         return TargetColumn(first, f"one of {len(likely)} that may be it", question)
