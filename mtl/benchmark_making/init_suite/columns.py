@@ -1,12 +1,11 @@
-"""Which columns of a task hold the texts, the groups and the spans, with questions where others may hold them, and what the rest is."""
+"""Which columns of a task hold the texts, the groups and the spans, with questions where others may hold them, and why the rest is not read."""
 
-import operator
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.file_column import CANDIDATE, TOKEN_NAMES, FileColumn
+from mtl.benchmark_making.init_suite.file_column import TOKEN_NAMES, FileColumn
 from mtl.benchmark_making.init_suite.guess import ID, Guess, count, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 
@@ -18,26 +17,25 @@ FEW_GROUPS = 10  # in all rows: with fewer, the scored rows may have five groups
 
 
 def guess_inputs(guess: Guess, tables: SplitTables, known: Mapping[str, Any], taken: Collection[str]) -> None:
-    """Guess the columns of groups, and of texts unless they are known. Raises InputError if no column looks like a text."""
+    """Guess the columns of groups, and of texts unless they are known, beside those of the target. Raises InputError if none looks like a text."""
     main = tables.main
-    candidates = known.get("candidates") or guess.keys.get("candidates", [])
     target = main.columns[guess.keys["target"]]
+    candidates = known.get("candidates") or guess.keys.get("candidates", [])
     used = {target.name, *taken, *candidates}
-    if (names := known.get("text")) is not None:
-        guess.keys["text"] = [known_column(main, name).name for name in names]
+    if known.get("text") is not None:
+        guess.keys["text"] = [known_column(main, name).name for name in known["text"]]
     else:
         _guess_text(guess, tables, target, used, most=1 if candidates else 2)  # candidates have one text beside them
         if not guess.keys["text"] and not candidates:
             raise InputError(_no_text(tables, target))
     used |= set(guess.keys["text"])
-    marks = [] if "spans" in known or candidates else _span_columns(main)
-    if marks:
+    marks = _span_columns(main)
+    if marks and "spans" not in known and not candidates:
         remedy = "an end must be the character after the last one, so add 1 where it is the last"
         guess.questions.append(f"spans: {quoted_names(marks)} {MARKS_SPANS}; {remedy} (docs/how-to/own-suite.md)")
     if "group" not in known:
         _guess_group(guess, tables, target, used)
-    group = known.get("group") or guess.keys.get("group")
-    guess.unread = unread_columns(tables, target, {*used, group})
+    guess.unread = unread_columns(tables, target, {*used, known.get("group"), guess.keys.get("group")})
 
 
 def known_column(table: FileTable, name: object) -> FileColumn:
@@ -54,8 +52,14 @@ def unread_columns(tables: SplitTables, target: FileColumn, used: Collection[str
     table = tables.main
     rest = {name: column for name, column in table.columns.items() if name not in used}
     reasons = {name: _why_not_text(column, tables.test, target) or "a text" for name, column in rest.items()}
-    reasons |= dict.fromkeys((name for name in _span_columns(table) if name in rest), MARKS_SPANS)
+    reasons |= {name: MARKS_SPANS for name in _span_columns(table) if name in rest}
     return reasons | dict.fromkeys(table.incomplete, "no value in some rows") | table.unread
+
+
+def with_counts(columns: Iterable[FileColumn]) -> str:
+    """Columns with the number of their values, as in "acceptable" (2 values)."""
+    values = [(column.name, "lists" if column.lists else count(len(column.counts), "value")) for column in columns]
+    return ", ".join(f"{quoted(name)} ({number})" for name, number in values)
 
 
 def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str], most: int) -> None:
@@ -63,65 +67,58 @@ def _guess_text(guess: Guess, tables: SplitTables, target: FileColumn, used: set
     columns = [column for column in tables.main.columns.values() if column.name not in used]
     possible = [column for column in columns if _why_not_text(column, tables.test, target) is None]
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
-    chosen = (sentences or possible)[:most]
-    guess.declare(
-        _why_text(chosen, bool(sentences), count(tables.main.rows, "row")), text=[column.name for column in chosen]
-    )
+    chosen, rows = (sentences or possible)[:most], count(tables.main.rows, "row")
+    if sentences:
+        shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
+        why = f"several words in {' and '.join(shares)} of {rows}"
+    else:
+        numbers = dict.fromkeys(f"{len(column.counts):,}" for column in chosen)
+        why = f"words, {' and '.join(numbers)} distinct in {rows}" if chosen else ""
+    guess.declare(why, text=[column.name for column in chosen])
     rest = [column for column in columns if column not in chosen]
-    further = [column for column in rest if column in possible or _may_be_text(column, target)]
-    if further:
+    if further := [column for column in rest if column in possible or _may_be_text(column, target)]:
         remedy = f"if the target depends on them, name them in text, {count(most, 'column')} at most, or write them into one text"
         guess.questions.append(f"text: {with_counts(further)} may be texts, too; {remedy}")
-
-
-def _why_text(columns: Sequence[FileColumn], have_several_words: bool, rows: str) -> str:
-    """Why these columns are texts, of a number of rows in words; nothing for no column."""
-    if not columns:
-        return ""
-    if have_several_words:
-        shares = dict.fromkeys(share(column.several_words, column.rows) for column in columns)
-        return f"several words in {' and '.join(shares)} of {rows}"
-    numbers = dict.fromkeys(f"{len(column.counts):,}" for column in columns)
-    return f"words, {' and '.join(numbers)} distinct in {rows}"
 
 
 def _no_text(tables: SplitTables, target: FileColumn) -> str:
     """Why no column of a task can be a text."""
     table, test = tables.main, tables.test
-    reasons = [*table.incomplete.values()][:MOST_REASONS]
-    blank = [] if test is None else [name for name in table.columns if test.lacks(name) and name != target.name]
-    if test is not None and blank:
-        reasons.append(f"{test.path.name} has no values in {', '.join(map(quoted, blank[:MOST_REASONS]))}")
+    reasons = [f"text: no column looks like one: {table.listed}", *list(table.incomplete.values())[:MOST_REASONS]]
+    if test is not None:
+        blank = [quoted(name) for name in table.columns if test.lacks(name) and name != target.name]
+        reasons += [f"{test.path.name} has no values in {', '.join(blank[:MOST_REASONS])}"] if blank else []
     if lists := quoted_names(name for name, column in table.columns.items() if column.lists):
         reasons.append(f"{lists} may be texts that are cut into words: write each as one text")
-    return "; ".join([f"text: no column looks like one: {table.listed}", *reasons])
+    return "; ".join(reasons)
 
 
 def _may_be_text(column: FileColumn, target: FileColumn) -> bool:
     """Whether a column that does not look like a text may be one all the same: a list, or a question or text that stands in many rows."""
     is_list_of_texts = bool(column.lists) and not TOKEN_NAMES & set(column.words)
-    is_text_of_many_rows = column.is_repeated_text and not column.is_source and not column.follows_from(target)
     is_question_of_many_rows = column.is_question and column.is_category
+    is_text_of_many_rows = column.is_repeated_text and not column.is_source and not column.follows_from(target)
     return not column.is_meta and (is_list_of_texts or is_question_of_many_rows or is_text_of_many_rows)
 
 
 def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn) -> str | None:
-    """Why a column is no text, in words; None: it looks like a text."""
+    """Why a column is no text, in words: the first reason that applies. None: it looks like a text."""
+    distinct = len(column.counts)
     if column.lists:
         return "lists"
     if column.is_blank:
         return "no value"
-    if len(column.counts) < 2:
+    if distinct < 2:
         return f"one value, {quoted(column.texts[0])}"
     if column.is_meta:
         return "meta data"
     if column.is_id:
         return ID
-    is_like_text = column.is_long or len(column.counts) * 2 > column.rows
+    is_like_text = column.is_long or distinct * 2 > column.rows
     if not is_like_text and column.follows_from(target):
         return f"it follows from {quoted(target.name)}"
     if column.numbers or column.is_category:
-        return f"{'numbers, ' if column.numbers else ''}{count(len(column.counts), 'value')}"
+        return f"{'numbers, ' if column.numbers else ''}{count(distinct, 'value')}"
     if 2 * sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value)) > column.rows:
         return "ids or addresses"
     if test is not None and test.lacks(column.name):
@@ -131,15 +128,14 @@ def _why_not_text(column: FileColumn, test: FileTable | None, target: FileColumn
 
 def _guess_group(guess: Guess, tables: SplitTables, target: FileColumn, used: set[str]) -> None:
     """Declare a column of ids that repeat, if there is one: rows with the same id share something, and must not be in two splits."""
-    columns = [column for column in tables.main.columns.values() if column.is_id and column.name not in used]
-    column = next((column for column in columns if _has_groups(column, tables, target)), None)
-    if column is None:
-        return
-    distinct = len(column.counts)
-    why = f"an id with {count(distinct, 'distinct value')} in {count(tables.main.rows, 'row')}: rows with the same one stay together"
-    if distinct < FEW_GROUPS:
-        why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
-    guess.declare(why, group=column.name)
+    for column in tables.main.columns.values():
+        if column.name not in used and column.is_id and _has_groups(column, tables, target):
+            distinct = count(len(column.counts), "distinct value")
+            why = f"an id with {distinct} in {count(tables.main.rows, 'row')}: rows with the same one stay together"
+            if len(column.counts) < FEW_GROUPS:
+                why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
+            guess.declare(why, group=column.name)
+            return
 
 
 def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> bool:
@@ -156,15 +152,15 @@ def _span_columns(table: FileTable) -> list[str]:
     marks: list[str] = []
     # Columns called start and end, or start and stop, do so if they are places in one text of each row.
     for start in [name for name in places if "start" in name]:
-        for stop in [start.replace("start", end) for end in ("end", "stop")]:
+        for stop in (start.replace("start", "end"), start.replace("start", "stop")):
             if stop in places and any(_are_within(places[start], places[stop], rows) for rows in texts.values()):
                 marks += [start, stop]
     # A column called index does so if the words in the column called text beside it stand in another text of each row.
-    for index in [name for name in places if "index" in name]:
+    for index in [name for name in places if name.replace("index", "text") in texts]:
         words = index.replace("index", "text")
-        passages = [rows for name, rows in texts.items() if name != words]
-        if words in texts and any(all(map(operator.contains, rows, texts[words])) for rows in passages):
-            marks.append(index)
+        for name in texts:
+            if name != words and all(word in text for word, text in zip(texts[words], texts[name], strict=True)):
+                marks.append(index)
     return list(dict.fromkeys(marks))
 
 
@@ -172,22 +168,3 @@ def _are_within(starts: Sequence[str], stops: Sequence[str], texts: Sequence[str
     """Whether the places in each row are those of a span in its text."""
     rows = zip(starts, stops, texts, strict=True)
     return all(0 <= int(start) <= int(stop) <= len(text) for start, stop, text in rows)
-
-
-def candidate_columns(table: FileTable, exclude: Collection[str]) -> list[FileColumn]:
-    """The columns of candidate answers by their names: one column of lists, or two or more columns with names like choice1 and choice2."""
-    readable = [column for column in table.columns.values() if not column.is_meta]
-    if lists := [column for column in readable if column.lists and column.is_candidates]:
-        return lists[:1]
-    families: dict[str, list[FileColumn]] = {}  # answer1 and answer2, not answer1 and choice2
-    for column in readable:
-        if column.texts and column.name not in exclude and not column.numbers and CANDIDATE.fullmatch(column.name):
-            families.setdefault(re.sub("[0-9]+$|[a-hA-H]$", "", column.name), []).append(column)
-    longest = max(families.values(), key=len, default=[])
-    return longest if len(longest) > 1 else []
-
-
-def with_counts(columns: Iterable[FileColumn]) -> str:
-    """Columns with the number of their values, as in "acceptable" (2 values)."""
-    values = {column.name: "lists" if column.lists else count(len(column.counts), "value") for column in columns}
-    return ", ".join(f"{quoted(name)} ({number})" for name, number in values.items())

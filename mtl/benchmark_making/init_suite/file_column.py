@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from mtl.data.columns import LIST
 
@@ -13,35 +14,32 @@ INTEGER = re.compile("[+-]?[0-9]{1,400}")
 INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 THOUSANDS = re.compile("[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")  # groups of three digits, set apart by commas as in English
+TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
+TRUE = {true for _, true in TRUTH}
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
 # Scripts that set no spaces between words: Thai, Lao, Khmer, Burmese, Tibetan, Kana, and Han.
 NO_SPACES = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]")
-# The last word in the name of a column that identifies a row, or what the row belongs to.
-ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # fmt: skip
-SOURCE_NAMES = {  # words in the name of a column that says where a row comes from: a target only if the user says so
+# Words in the names of columns.
+LABEL_NAMES = ("label", "labels", "gold_label")  # whole names of target columns that are certain
+TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}  # of files, too  # fmt: skip
+ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # the last word  # fmt: skip
+SOURCE_NAMES = {  # of a column that says where a row comes from: a target only if the user says so
     *("source", "dataset", "domain", "genre", "origin", "split", "fold", "subset", "partition", "lang", "language", "year", "date"),
     *("author", "annotator", "annotators", "user", "worker", "version", "file", "filename", "license", "publisher", "time"),
 }  # fmt: skip
-LABEL_NAMES = ("label", "labels", "gold_label")  # the names of target columns that are certain
-# Words in the names of files and columns of texts.
-TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
-META_KEYS = {"meta", "metadata"}  # nested columns below these keys are no input of a model
+TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
+# Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
+CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
+CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
 # A column whose values stand in REPEATED rows each, on average, holds categories, not texts; CATEGORIES values or more must stand in FREQUENT rows.
-REPEATED, CATEGORIES, FREQUENT = 4, 100, 20
-MOST_CATEGORIES = 500
+REPEATED, CATEGORIES, FREQUENT, MOST_CATEGORIES = 4, 100, 20, 500
 LABELS_OF_WORDS = 10  # labels of several words
 LONG, LONG_SIGNS = 6, 60  # words, and characters, on average; no label or name of a category has so many
 SEVERAL_SIGNS = 4  # signs of a script without spaces that may be several words
 LEAST_IDS = 10  # rising or falling numbers that are ids: fewer may rise by chance
 ROWS_PER_TARGET = 3  # on average, at least, where each value of a target goes with one of another column not by chance
-# Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
-CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
-CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
-TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
-TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
-TRUE = {true for _, true in TRUTH}
 
 
 @dataclass(frozen=True)
@@ -70,6 +68,11 @@ class FileColumn:
     def rows(self) -> int:
         return len(self.lists) or self.counts.total()
 
+    @property
+    def values_by_row(self) -> list[list[str]]:
+        """The items of the list of each row, or its text alone."""
+        return self.lists or [[text] for text in self.texts]
+
     @cached_property
     def numbers(self) -> list[float] | None:
         """The distinct values in ascending order if all are finite numbers, else None."""
@@ -79,23 +82,11 @@ class FileColumn:
         return numbers if all(map(math.isfinite, numbers)) else None
 
     @property
-    def has_decimal_commas(self) -> bool:
-        """Whether the values are numbers as spreadsheets of many languages write them: 0,5; but not all of them thousands: 12,345."""
-        are_numbers = all(NUMBER.fullmatch(value.replace(",", ".", 1)) for value in self.counts)
-        return are_numbers and any("," in value and not THOUSANDS.fullmatch(value) for value in self.counts)
-
-    @property
     def whole_numbers(self) -> list[int] | None:
         """The distinct values in ascending order if all are written as integers, else None: "1" and "01" are one value."""
         if not self.numbers or not all(map(INTEGER.fullmatch, self.counts)):
             return None
         return sorted(set(map(int, self.counts)))
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether no row has a value: all cells are placeholders, of any form, or all are -1."""
-        plain = {value.strip().lower() for value in self.counts}
-        return not self.lists and (plain <= PLACEHOLDERS or set(self.counts) == {"-1"})
 
     @cached_property
     def several_words(self) -> int:
@@ -103,32 +94,27 @@ class FileColumn:
         texts = [text for text in self.counts if len(text.split()) > 1 or len(NO_SPACES.findall(text)) >= SEVERAL_SIGNS]
         return sum(self.counts[text] for text in texts)
 
-    @cached_property
-    def words(self) -> list[str]:
-        """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
-        key = self.name.removesuffix(LIST).rsplit(".", 1)[-1]
-        return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Whether the values are numbers as spreadsheets of many languages write them: 0,5; but not all of them thousands: 12,345."""
+        are_numbers = all(NUMBER.fullmatch(value.replace(",", ".", 1)) for value in self.counts)
+        return are_numbers and any("," in value and not THOUSANDS.fullmatch(value) for value in self.counts)
 
     @property
-    def is_meta(self) -> bool:
-        """Whether the column is below a key of meta data."""
-        return self.name.split(".")[0].lower() in META_KEYS and "." in self.name
+    def is_blank(self) -> bool:
+        """Whether no row has a value: all cells are placeholders, of any form, or all are -1."""
+        plain = {value.strip().lower() for value in self.counts}
+        return not self.lists and (plain <= PLACEHOLDERS or set(self.counts) == {"-1"})
 
     @property
-    def is_id(self) -> bool:
-        """Whether the column identifies rows: by its name, or by different whole numbers that rise or fall from row to row."""
-        if self.words[-1] in ID_NAMES:
-            return True
-        numbers = self.whole_numbers
-        if numbers is None or len(numbers) < len(self.texts) or len(numbers) < LEAST_IDS:
-            return False
-        steps = {int(b) > int(a) for a, b in zip(self.texts, self.texts[1:], strict=False)}
-        return len(steps) == 1
+    def is_truth(self) -> bool:
+        """Whether the values are both truth values of one form, as "yes" and "no"."""
+        return any({value.lower() for value in self.counts} == {*pair} for pair in TRUTH)
 
     @property
-    def is_question(self) -> bool:
-        """Whether the name says that the values are questions."""
-        return self.words[-1] in {"question", "query"}
+    def has_only_truths(self) -> bool:
+        """Whether all values are truth values, of any form."""
+        return {value.lower() for value in self.counts} <= {value for pair in TRUTH for value in pair}
 
     @property
     def is_category(self) -> bool:
@@ -149,24 +135,44 @@ class FileColumn:
         words = sum(len(value.split()) for value in self.counts)
         return words > LONG * distinct or sum(map(len, self.counts)) > LONG_SIGNS * distinct
 
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
+        key = self.name.removesuffix(LIST).rsplit(".", 1)[-1]
+        return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether the column is below a key of meta data, which no model reads."""
+        return self.name.lower().startswith(("meta.", "metadata."))
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the name says that the values are questions."""
+        return self.words[-1] in {"question", "query"}
+
     @property
     def is_source(self) -> bool:
         """Whether the name says that the column is about where a row comes from."""
         return bool(SOURCE_NAMES & set(self.words))
 
     @property
-    def is_truth(self) -> bool:
-        """Whether the values are both truth values of one form, as "yes" and "no"."""
-        return any({value.lower() for value in self.counts} == {*pair} for pair in TRUTH)
+    def is_candidates(self) -> bool:
+        """Whether the name of a column of lists says that they are candidates."""
+        return bool({self.words[-1], self.words[-1].removesuffix("s")} & CANDIDATE_NAMES)
 
     @property
-    def has_only_truths(self) -> bool:
-        """Whether all values are truth values, of any form."""
-        return {value.lower() for value in self.counts} <= {value for pair in TRUTH for value in pair}
+    def is_id(self) -> bool:
+        """Whether the column identifies rows: by its name, or by different whole numbers that rise or fall from row to row."""
+        if self.words[-1] in ID_NAMES:
+            return True
+        numbers = self.whole_numbers
+        if numbers is None or len(numbers) < max(len(self.texts), LEAST_IDS):
+            return False
+        return len({int(number) < int(following) for number, following in pairwise(self.texts)}) == 1
 
     def follows_from(self, target: "FileColumn") -> bool:
-        """Whether each value of the target goes with one value of this column: a name of the label, its number, or a coarser label. Both columns are
-        of the same file. Where few rows share a target, this says nothing, and the answer is no."""
+        """Whether each value of a target goes with one value of this column, as its name or a coarser label. No if few rows share a target."""
         if not 2 <= len(self.counts) <= len(target.counts) <= len(target.texts) / ROWS_PER_TARGET:
             return False
         if self.lists or target.lists or len(self.texts) != len(target.texts):
@@ -174,11 +180,6 @@ class FileColumn:
         values: dict[str, str] = {}
         return all(values.setdefault(label, cell) == cell for label, cell in zip(target.texts, self.texts, strict=True))
 
-    def says_the_same_as(self, other: "FileColumn") -> bool:
+    def says_the_same_as(self, column: "FileColumn") -> bool:
         """Whether each value of one column goes with one value of the other."""
-        return self.follows_from(other) and len(self.counts) == len(other.counts)
-
-    @property
-    def is_candidates(self) -> bool:
-        """Whether the name of a column of lists says that they are candidates."""
-        return bool({self.words[-1], self.words[-1].removesuffix("s")} & CANDIDATE_NAMES)
+        return self.follows_from(column) and len(self.counts) == len(column.counts)

@@ -19,14 +19,12 @@ class Guess:
 
     id: str
     folder: str  # of its files, below the data folder
-    # By split, the names as a suite file has them: below the folder, two files joined by " + ", a part of a file after "#"; None: no such split.
-    files: dict[str, str | None]
+    files: dict[str, str | None]  # by split, as in "texts.txt + labels.txt" or "all.json#dev"; None: no such split
     rows: dict[str, int] = field(default_factory=dict)
     kind: str = ""
     keys: dict[str, Any] = field(default_factory=dict)  # the other keys of the suite file
     why: dict[str, str] = field(default_factory=dict)  # by key, what the guess is based on
-    # What the user has to decide, as "key: message", with the key of the answer: the suite does not run before.
-    questions: list[str] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)  # to decide before the suite runs, as "key: message"
     notes: list[str] = field(default_factory=list)  # what the user should know
     test_has_targets: bool = False  # whether the test file has targets that can be scored
     unread: dict[str, str] = field(default_factory=dict)  # by the name of a column that is not read, why

@@ -9,19 +9,14 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite import columns, passage_answers, target_column, token_tags
-from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
+from mtl.benchmark_making.init_suite import columns, kinds, passage_answers, several_labels, target_column, token_tags
+from mtl.benchmark_making.init_suite.file_column import NO_LABEL
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import guess_kind
 from mtl.benchmark_making.init_suite.nested_rows import SPAN_LIST
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
-from mtl.data.rows import stream_rows
-from mtl.tasks.metrics import is_metric, metric_named
 from mtl.tasks.task import BESIDE, PART, SPLITS
 
-KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # that a known key means
 MOST_NAMED = 8  # files in a message
 LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
 USUAL = 0.9  # a target with this share of the training rows may be that of a whole file
@@ -32,31 +27,22 @@ def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
     if found.problem is not None:
         return found
     known = dict(known or {})
-    guess = replace(found, keys={}, why={}, questions=[*found.questions], notes=[*found.notes])
     known_files = {split: None if name in (None, "") else str(name) for split, name in known.pop("files", {}).items()}
+    guess = replace(found, keys={}, why={}, questions=[*found.questions], notes=[*found.notes])
     guess.files = {split: known_files.get(split, found.files.get(split)) for split in SPLITS}
     try:
         _check_known_files(data_dir / guess.folder, filter(None, known_files.values()))
-        tables = read_tables(guess, data_dir, known)
-        _guess_targets_and_texts(guess, tables, known)
-        guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
-        _guess_splits(guess, tables)
-        _ask_about_single_rows(guess, tables)
-        _note_placeholders(guess, tables)
-        _check_known(guess, tables.main, known)
-        _check_labels(guess, tables.main, known)
-        if not is_writable(guess.keys):
-            raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
+        _guess_keys(guess, read_tables(guess, data_dir, known), known)
     except InputError as error:
         guess.problem = str(error)
-    settled = {*known, *(f"reading.{key}" for key in known.get("reading") or ())}
-    settled |= {f"files.{split}" for split, name in known_files.items() if guess.files.get(split) == name}
-    guess.questions = [question for question in guess.questions if question.partition(":")[0] not in settled]
+    answered = {*known, *(f"reading.{key}" for key in known.get("reading") or ())}
+    answered |= {f"files.{split}" for split, name in known_files.items() if guess.files.get(split) == name}
+    guess.questions = [question for question in guess.questions if question.partition(":")[0] not in answered]
     return guess
 
 
 def _check_known_files(folder: Path, names: Iterable[str]) -> None:
-    """Raise InputError, which lists those that are there, for a file that the user names and that is not in the folder."""
+    """Raise InputError, which lists the files of the folder, for a file that the user names and that is not there."""
     for name in names:
         path = inside(folder, name.partition(PART)[0])
         if BESIDE not in name and not path.exists():
@@ -64,85 +50,54 @@ def _check_known_files(folder: Path, names: Iterable[str]) -> None:
             raise InputError(f"no such file; there are {there}" if there else "no such file", path=path)
 
 
-def _guess_targets_and_texts(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
-    """Guess the keys of a task with targets of any kind, and ask about lists of spans, which may be the targets."""
-    answers = None if tables.main.layout.reading.spans else passage_answers.answer_columns(tables.main)
+def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
+    """Guess the keys of a task, of which the known ones stay as they are. Raises InputError for data of which no task can be made."""
+    main = tables.main
+    answers = None if main.layout.reading.spans else passage_answers.answer_columns(main)
     if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
         passage_answers.guess_answers(guess, tables, known, answers)
-    elif tagged := token_tags.tagged_columns(tables.main, known):
+    elif tagged := token_tags.tagged_columns(main, known):
         token_tags.guess_tokens(guess, tables, tagged, known)
     else:
-        _guess_values(guess, tables, known)
-    lists = [name for name, content in tables.main.unread.items() if content == SPAN_LIST]
-    if lists and "target" not in known:
-        guess.questions.append(f"reading.spans: {quoted_names(lists)} may be the target, {SPAN_LIST}")
+        _guess_row_targets(guess, tables, known)
+    spans = [name for name, content in main.unread.items() if content == SPAN_LIST]
+    if spans and "target" not in known:
+        guess.questions.append(f"reading.spans: {quoted_names(spans)} may be the target, {SPAN_LIST}")
+    guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
+    _guess_splits(guess, tables)
+    _ask_about_single_rows(guess, tables)
+    _note_placeholders(guess, tables)
+    _check_known_columns(guess, main, known)
+    _check_known_labels(guess, main, known)
+    if not is_writable(guess.keys):
+        raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
 
 
-def _guess_values(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
-    """Guess the keys of a task with labels, numbers, words or a choice."""
+def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
+    """Guess the keys of a task whose rows have a label, a number, a word or a candidate as the target, or several labels."""
     chosen = target_column.chosen_target(guess.id, sources, known)
     several = chosen.several
     tables = SplitTables({split: several.with_labels(file) for split, file in sources.items()}) if several else sources
     target = several.target if several else chosen.column.name
     guess.declare(chosen.why, target=target)
-    labelled = _labelled(guess, tables, target)
+    labelled = _files_with_targets(guess, tables, target)
     guess.test_has_targets = "test" in labelled
     before = list(guess.questions)
     if several:
-        guess_several(guess, several, {split: sources[split] for split in labelled})
+        several_labels.guess_several(guess, several, {split: sources[split] for split in labelled})
     else:
-        _guess_single(guess, tables.main, labelled, known)
+        kinds.guess_kind(guess, labelled, known)
     if chosen.question:  # in place of those about the labels of a column that may not be the target
         guess.questions = [*before, chosen.question]
     columns.guess_inputs(guess, tables, known, several.columns if several else ())
 
 
-def _guess_single(guess: Guess, main: FileTable, labelled: Mapping[str, FileTable], known: Mapping[str, Any]) -> None:
-    """Guess the kind of a declared target that has one value in each row. `labelled`: the files that have targets, by split."""
-    target = main.columns[guess.keys["target"]]
-    by_split = {split: table.whole(target.name) for split, table in labelled.items()}
-    for split, column in by_split.items():
-        _check_cells(labelled[split], column)
-    possible = known.get("candidates") or [column.name for column in columns.candidate_columns(main, {target.name})]
-    names = [name for name in possible if all(name in table.columns for table in labelled.values())]
-    candidates = [FileColumn.joined([table.columns[name] for table in labelled.values()]) for name in names]
-    meant = [kind for key, kind in KINDS.items() if key in known]
-    metric = str(known.get("metric"))
-    kinds = metric_named(metric).kinds if is_metric(metric) else ()
-    if metric == "accuracy" or kinds in (("labels",), ("number",)):  # accuracy fits others, too
-        meant.append(kinds[0])
-    guess.kind = next(filter(None, [known.get("kind"), *meant]), "")
-    guess_kind(guess, by_split, candidates, _label_names(main, target))
-
-
-def _check_known(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
-    """Raise InputError, which lists those that are there, for a known column that is not, and for a text that is the target."""
-    for value in [known[key] for key in ("group", "candidates", "starts") if known.get(key) is not None]:
-        for name in value if isinstance(value, list) else [value]:
-            columns.known_column(main, name)
-    if guess.keys["target"] in guess.keys["text"]:
-        raise InputError(f"text: {quoted(guess.keys['target'])} is the target: {main.listed}")
-
-
-def _check_labels(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
-    """Raise InputError, which lists those that are there, for labels that lack one of the rows, and for a known positive label that is none."""
-    target = main.columns.get(guess.keys["target"])
-    if guess.kind != "labels" or target is None or target.labels:  # names stand for its labels
-        return
-    labels, there = list(map(str, guess.keys["labels"])), quoted_names(sorted(target.counts))
-    if lacking := [label for label in target.counts if label not in labels]:
-        raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
-    if known.get("positive") is not None and str(known["positive"]) not in labels:
-        raise InputError(f"positive: must be one of {there}")
-
-
-def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileTable]:
-    """The files with targets in all rows. Appends a question about each with a placeholder, and leaves out such a test file. Raises InputError if a
-    file other than test lacks some targets."""
-    labelled = {}
+def _files_with_targets(guess: Guess, tables: SplitTables, target: str) -> SplitTables:
+    """The files with targets in all rows, with a question about placeholders. Raises InputError if a file other than test lacks targets."""
     labels = tables.main.columns[target].counts
+    labelled = SplitTables()
     for split, table in tables.items():
-        if split == "test" and not table.has(target):
+        if not table.has(target) and split == "test" and len(tables) > 1:
             continue
         if not table.has(target) and target in table.incomplete:
             raise InputError(table.incomplete[target])
@@ -154,7 +109,7 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
         question = _placeholder_question(split, table, target, labels)
         if question:
             guess.questions.append(question)
-        if not question or split != "test":
+        if not question or split != "test":  # a test file with placeholders is left out
             labelled[split] = table
     return labelled
 
@@ -162,45 +117,22 @@ def _labelled(guess: Guess, tables: SplitTables, target: str) -> dict[str, FileT
 def _placeholder_question(split: str, table: FileTable, target: str, labels: Counter[str]) -> str | None:
     """A question about a file that has one value in all rows, where the training rows, with these labels, have several: a placeholder, as -1 is?"""
     value, *further = table.columns[target].counts
-    is_placeholder = not further and table.rows >= LEAST_ROWS and labels[value] < USUAL * labels.total()
-    if not is_placeholder:
+    if further or table.rows < LEAST_ROWS or labels[value] >= USUAL * labels.total():
         return None
     part = share(labels[value], labels.total())
     stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {part} of train have"
     return f"files.{split}: {stands}: a placeholder? Then no score on {split} means anything"
 
 
-def _check_cells(table: FileTable, target: FileColumn) -> None:
-    """Raise InputError, which names the first line, for cells of the target that are empty."""
-    if empty := sum(rows for value, rows in target.counts.items() if not value.strip()):
-        cells = zip(stream_rows(table.path, table.layout), table.cells([target.name]), strict=True)
-        line = next(line for (line, _), (cell,) in cells if not cell.strip())
-        remedy = "fill or delete these rows, or name all columns with a label or nothing, as in target: first + second"
-        problem = f"column {quoted(target.name)} is empty in {count(empty, 'row')}; {remedy}"
-        raise InputError(problem, path=table.path, line=line)
-
-
-def _label_names(table: FileTable, target: FileColumn) -> dict[str, str] | None:
-    """The names of labels that are whole numbers, by number: those in the file's metadata, or in a column that says the same in words."""
-    if target.whole_numbers is None:
-        return None
-    if target.labels:
-        return {str(number): name for number, name in enumerate(target.labels)}
-    for column in table.columns.values():
-        if column.name != target.name and column.texts and not column.numbers and target.says_the_same_as(column):
-            return dict(zip(target.texts, column.texts, strict=True))
-    return None
-
-
 def _guess_splits(guess: Guess, tables: SplitTables) -> None:
-    """Leave out files that lack a text, and guess which split is scored."""
+    """Leave out a dev and a test file that lack a column of texts or candidates, each with a question, and guess which split is scored."""
     inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
-    for split in [split for split in ("dev", "test") if split in tables]:
-        if absent := next((name for name in inputs if name not in tables[split].columns), None):
-            unread = tables[split].unread.get(absent)
-            absence = f"has {unread} in" if unread else "has no"
-            reason = tables[split].incomplete.get(absent, f"{guess.files[split]} {absence} column {quoted(absent)}")
-            guess.questions.append(f"files.{split}: not used: {reason}")
+    for split, table in tables.items():
+        absent = [name for name in inputs if name not in table.columns]
+        if absent and split != "train":
+            absence = f"has {table.unread[absent[0]]} in" if absent[0] in table.unread else "has no"
+            reason = f"{guess.files[split]} {absence} column {quoted(absent[0])}"
+            guess.questions.append(f"files.{split}: not used: {table.incomplete.get(absent[0], reason)}")
             guess.files[split] = None
             del guess.rows[split]
     if guess.test_has_targets and guess.files["test"] is not None and "scored" not in guess.keys:
@@ -233,3 +165,24 @@ def _note_placeholders(guess: Guess, tables: Mapping[str, FileTable]) -> None:
                     places.setdefault(value, []).append(f"{count(rows[value], 'row')} of {table.path.name}")
         for value, where in places.items():
             guess.notes.append(f"{quoted(name)} is {quoted(value)} in {', '.join(where)}: a text, or none?")
+
+
+def _check_known_columns(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
+    """Raise InputError, which lists the columns of the file, for a known column that it lacks, and for a text that is the target."""
+    for name in [known.get("group"), *(known.get("candidates") or ()), known.get("starts")]:
+        if name is not None:
+            columns.known_column(main, name)
+    if guess.keys["target"] in guess.keys["text"]:
+        raise InputError(f"text: {quoted(guess.keys['target'])} is the target: {main.listed}")
+
+
+def _check_known_labels(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
+    """Raise InputError, which lists the labels of the file, for labels that lack one of them, and for a known positive label that is none of them."""
+    target = main.columns.get(guess.keys["target"])
+    if guess.kind != "labels" or target is None or target.labels:  # names stand for its labels
+        return
+    labels, there = list(map(str, guess.keys["labels"])), quoted_names(sorted(target.counts))
+    if lacking := [label for label in target.counts if label not in labels]:
+        raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
+    if known.get("positive") is not None and str(known["positive"]) not in labels:
+        raise InputError(f"positive: must be one of {there}")

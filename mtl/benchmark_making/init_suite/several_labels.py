@@ -8,7 +8,7 @@ from typing import Any
 
 from mtl.benchmark_making.init_suite.file_column import TOKEN_NAMES, TRUE, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL, indices_of_names, label_questions
+from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, indices_of_names, label_questions
 from mtl.benchmark_making.init_suite.tables import FileTable
 from mtl.tasks.task import BESIDE
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from mtl.benchmark_making.init_suite.document import SuiteGuess, scalar, unread_columns_line
 from mtl.benchmark_making.init_suite.finding import DataFolder
 from mtl.benchmark_making.init_suite.guess import Guess, count, printable, quoted, quoted_names
-from mtl.benchmark_making.init_suite.kinds import MULTI_LABEL
+from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
 from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS
 from mtl.tasks.task import SPLITS
 

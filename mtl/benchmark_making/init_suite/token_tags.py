@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted
-from mtl.benchmark_making.init_suite.kinds import indices_of_names
+from mtl.benchmark_making.init_suite.labels import indices_of_names
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target_column import possible_targets
 from mtl.data.columns import LIST

@@ -74,6 +74,9 @@ KINDS = {
     ),
     "letters": of_label(many("CABA"), answers=many(LISTS)),
     "index from 0 or 1": of_label(many([1, 1, 1, 2]), answers=many(LISTS)),
+    "index of a list and a column, as answered": of_label(
+        many([0, 2, 1, 0]), a1=WORDS, others=many([["x"], ["y", "z"]])
+    )._replace(known={"candidates": ["others[]", "a1"]}),
     "index of a column": of_label(many("1001"), choice1=OTHERS, choice2=WORDS, option_a=AB),
     "no index": of_label(many(["yes", "no"]), answers=many([["x", "y"]])),
     **{

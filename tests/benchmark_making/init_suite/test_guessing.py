@@ -44,6 +44,7 @@ SPLITS = {
     "a test file that lacks a label, as answered": Form(NESTED, None, LACKING, known={"files": {"test": "test.jsonl"}}),
     "a test file that lacks one of several labels": Form(MOODS, None, {**MOODS, "sad": [1, None, 1] * 4}, known={"target": "glad + sad"}),
     "a test file that lacks a label and the text": Form(NESTED, None, {"meta": [{}] * 12, "label": LACKING["label"]}, known={"text": "text"}),
+    "a test file alone, without labels, as answered": Form(test={**TEXTS, "label": ["-1"] * 12}, known={"target": "label"}),
     "no name for the test file, as answered": Form(BOTH, BOTH, BOTH, known={"files": {"test": ""}}),
     "no group and no places, as answered": Form(BOTH, known={"group": None, "starts": None}),
     "a file in a folder that is not there": Form(BOTH, known={"files": {"dev": "none/dev.tsv"}}),

@@ -1,0 +1,75 @@
+"""Labels as targets: what a suite file declares of them, and what the user has to decide about them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+
+from mtl.benchmark_making.init_suite.file_column import INDEX, NO_LABEL, FileColumn
+from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
+
+MULTI_LABEL = "multi_label"  # the kind of targets with several labels of a row
+MISSPELT = 50  # a label may be misspelt if a similar one has so many times its rows
+ALIKE = 0.85  # the least similarity of two labels that may be one, a ratio of difflib
+RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
+
+
+def declare_labels(guess: Guess, main: FileColumn, joined: FileColumn, names: Mapping[str, str]) -> None:
+    """Declare labels, with the names of those that are numbers, and a metric: f1 if one of two is rare in the main file, else accuracy."""
+    labels = sorted(joined.counts, key=float if joined.numbers else None)
+    figures = f"{count(len(labels), 'distinct value')} in {count(joined.rows, 'row')}"
+    meanings = ", ".join(f"{label}: {names[label]}" for label in labels if label in names)
+    guess.declare(f"{figures}; {meanings}" if meanings else figures, labels=labels)
+    most, rare = max(labels, key=main.counts.__getitem__), min(labels, key=main.counts.__getitem__)
+    why = f"{quoted(most)} is the target of {share(main.counts[most], main.rows)} of the rows"
+    if len(labels) == 2 and main.counts[rare] < RARE * main.rows:
+        guess.declare(f"{why}, so accuracy says little", metric="f1")
+        why = f"the rare label, in {share(main.counts[rare], main.rows)} of the rows; check that it is the one to find"
+        guess.declare(why, positive=rare)
+    else:
+        further = "; macro_f1 gives all labels the same weight" if main.counts[most] > (1 - RARE) * main.rows else ""
+        guess.declare(f"{why}{further}", metric="accuracy")
+
+
+def label_questions(main: FileColumn, joined: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
+    """What the user has to decide about the labels of a task: those of the main file, of all files together, and of each file."""
+    counted = {label: f"{quoted(label)} ({count(rows, 'row')})" for label, rows in joined.counts.items()}
+    questions = []
+    for spellings in _spellings(joined.counts):
+        variants = ", ".join(counted[label] for label in spellings)
+        questions.append(f"{variants}: one label in several spellings? Then write one in the files")
+    for label in joined.counts:
+        if similar := _frequent_label_like(label, joined.counts):
+            remedy = "one label, misspelt? Then mend the files, or list the labels"
+            questions.append(f"{counted[label]} is like {quoted(similar)}: {remedy}")
+        is_minus_one = label == "-1" and "1" in joined.counts and len(joined.counts) > 2
+        if is_minus_one or label.strip().lower() in NO_LABEL:
+            remedy = "leave these rows out of the files (a recipe of mtl make can), or keep it as a label"
+            questions.append(f"{counted[label]} may stand for no label; {remedy}")
+    for split, column in by_split.items():
+        if absent := [label for label in column.counts if label not in main.counts]:
+            rows = count(sum(column.counts[label] for label in absent), "row")
+            ways = "other spellings of the same labels, or labels that cannot be learnt?"
+            questions.append(f"no training row has {quoted_names(absent)}, which {rows} of {split} have: {ways}")
+    return [f"labels: {question}" for question in questions]
+
+
+def indices_of_names(labels: Iterable[str], names: Sequence[str]) -> list[str]:
+    """The indices of all names of labels as the files have them, if labels are such indices; else none."""
+    are_indices = all(INDEX.fullmatch(label) and int(label) < len(names) for label in labels)
+    return [str(number) for number in range(len(names))] if are_indices else []
+
+
+def _spellings(labels: Iterable[str]) -> list[list[str]]:
+    """The labels that are one but for capitals, spaces and leading zeros, together."""
+    families: dict[str, list[str]] = defaultdict(list)
+    for label in labels:
+        is_number = label.isascii() and label.isdecimal()
+        plain = (label.lstrip("0") or "0") if is_number else " ".join(label.split()).casefold()
+        families[plain].append(label)
+    return [family for family in families.values() if len(family) > 1]
+
+
+def _frequent_label_like(label: str, counts: Counter[str]) -> str | None:
+    """A frequent label that is written almost as a rare one of letters alone."""
+    frequent = [name for name, rows in counts.items() if label.isalpha() and counts[label] * MISSPELT <= rows]
+    return next(iter(get_close_matches(label, frequent, 1, ALIKE)), None)
