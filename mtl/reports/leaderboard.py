@@ -14,8 +14,8 @@ from mtl.reports.pair_tests import pair_tests
 from mtl.reports.rows import COSTS, Row, Score, by_family, single
 from mtl.reports.settings import settings_spreads
 from mtl.runs.finished import FinishedRun
+from mtl.runs.notes import splits_text
 from mtl.runs.records import MetricScores
-from mtl.runs.summary import splits_text
 from mtl.stats.comparison import Sample, estimate
 from mtl.stats.samples import SampleCache, samples_of
 from mtl.tasks.metrics import is_metric, lowest_score, metric_named

@@ -15,16 +15,8 @@ from scipy import stats
 from simulated_runs import sample
 
 from mtl.api.cli import main
-from mtl.benchmark_making.power import (
-    NEVER,
-    Design,
-    PowerSettings,
-    SeedSpread,
-    other_rows,
-    power_report,
-    power_text,
-    same_rows,
-)
+from mtl.benchmark_making.power import PowerSettings, power_report, power_text
+from mtl.benchmark_making.smallest_difference import NEVER, Design, SeedSpread, other_rows, same_rows
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import Sample, estimate
