@@ -65,33 +65,28 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
     legend = (
         "Examples: their number, or that of groups where examples belong together; of the average, those of its tasks. "
         f"Same examples, other examples: the smallest difference ({board.scale.unit}) {LEVEL_AND_POWER}, where two runs are scored on the "
-        f"same examples, or each on as many other ones. "
-        f"Examples for {wanted}: those that such a difference on the same examples needs at these seeds; seeds for {wanted}: the seeds that it "
-        "needs at these examples; never: more examples, or more seeds, are not enough alone. All are medians over the pairs of "
-        "runs that were tested. Significant: the pairs with a significant difference, with Holm's correction, of those tested."
+        f"same examples, or each on as many other ones. Examples for {wanted}: those that such a difference on the same examples needs at "
+        f"these seeds; seeds for {wanted}: the seeds that it needs at these examples; never: more examples, or more seeds, are not "
+        "enough alone. All are medians over the pairs of runs that were tested. Significant: the pairs with a "
+        "significant difference, with Holm's correction, of those tested."
     )
     return "\n\n".join([title, markdown_table(table, left=2), legend])
 
 
 def _cells(pairs: Sequence[TestedPair], settings: PowerSettings, scale: Scale) -> list[str]:
     """The cells of a column of the leaderboard, behind its title and its metric."""
-    on_same_rows = [same_rows(pair.first, pair.second) for pair in pairs]
-    on_other_rows = [other_rows(pair.first, pair.second) for pair in pairs]
-    seeds = sorted(len(sample.by_seed) for pair in pairs for sample in (pair.first, pair.second))
-    present_seeds = str(seeds[0]) if seeds[0] == seeds[-1] else f"{seeds[0]}–{seeds[-1]}"
-
-    def smallest(design: Design) -> float:
-        return design.smallest_difference(seeds=settings.seeds)
-
-    groups_needed = _median(on_same_rows, lambda design: design.groups_for(settings.difference, settings.seeds))
-    seeds_needed = _median(on_same_rows, lambda design: design.seeds_for(settings.difference))
+    same, other = _designs(pairs, same_rows), _designs(pairs, other_rows)
+    examples = median(sum(rows.count for rows in pair.first.means) for pair in pairs)
+    counts = sorted(len(sample.by_seed) for pair in pairs for sample in (pair.first, pair.second))
+    present_seeds = str(counts[0]) if counts[0] == counts[-1] else f"{counts[0]}–{counts[-1]}"
+    difference, seeds = settings.difference, settings.seeds
     return [
-        _rounded_up(median(design.groups for design in on_same_rows)),
-        str(settings.seeds or present_seeds),
-        _shown(_median(on_same_rows, smallest), scale.show),
-        _shown(_median(on_other_rows, smallest), scale.show),
-        _shown(groups_needed, _rounded_up),
-        _shown(seeds_needed, _rounded_up),
+        _rounded_up(examples),
+        present_seeds if seeds is None else str(seeds),
+        _median([design.smallest_difference(seeds=seeds) for design in same], scale.show),
+        _median([design.smallest_difference(seeds=seeds) for design in other], scale.show),
+        _median([design.groups_for(difference, seeds) for design in same], _rounded_up),
+        _median([design.seeds_for(difference) for design in same], _rounded_up),
         f"{sum(pair.is_significant for pair in pairs)} of {len(pairs)}",
     ]
 
@@ -101,8 +96,8 @@ def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTe
     pairs, undecided = tested_pairs(rows, tests), []
     for id, column in columns.items():
         if id in pairs and not any(pair.is_significant for pair in pairs[id]):
-            designs = [same_rows(pair.first, pair.second) for pair in pairs[id]]
-            undecided.append(f"{column.title} {_shown(_median(designs, Design.smallest_difference), scale.show)}")
+            smallest = [design.smallest_difference() for design in _designs(pairs[id], same_rows)]
+            undecided.append(f"{column.title} {_median(smallest, scale.show)}")
     if not undecided:
         return []
     return [
@@ -123,17 +118,17 @@ def tested_pairs(rows: Sequence[Row], tests: PairTests) -> dict[str, list[Tested
     return pairs
 
 
-def _median(designs: Sequence[Design], figure: Callable[[Design], float]) -> float | None:
-    """The median of a figure, without pairs of runs with the same answers: their difference does not vary, and says nothing about other runs."""
-    figures = [figure(design) for design in designs if design.smallest_difference() > NEGLIGIBLE]
-    return median(figures) if figures else None
+def _designs(pairs: Sequence[TestedPair], design_of: Callable[[Sample, Sample], Design]) -> list[Design]:
+    """The comparisons of pairs of runs, without those with the same answers: their difference does not vary, and says nothing about other runs."""
+    designs = [design_of(pair.first, pair.second) for pair in pairs]
+    return [design for design in designs if design.smallest_difference() > NEGLIGIBLE]
 
 
-def _shown(figure: float | None, show: Callable[[float], str]) -> str:
-    """A figure as a cell: NEVER is "never", and MISSING stands for None."""
-    if figure is None:
+def _median(figures: Sequence[float], show: Callable[[float], str]) -> str:
+    """The median of figures as a cell: NEVER is "never", and MISSING stands for no figures."""
+    if not figures:
         return MISSING
-    return "never" if figure == NEVER else show(figure)
+    return "never" if median(figures) == NEVER else show(median(figures))
 
 
 def _rounded_up(count: float) -> str:

@@ -32,10 +32,6 @@ class SeedSpread:
         """The part of S² that more rows do not lower: some seeds are better on all rows."""
         return max(0.0, self.variance - self.errors)
 
-    def variance_on(self, factor: float) -> float:
-        """S² on so many times the present rows."""
-        return self.skill + min(self.variance, self.errors) / factor
-
 
 @dataclass(frozen=True)
 class Design:
@@ -58,7 +54,8 @@ class Design:
         subtracted = rows_variance
         for system in self.systems:
             count = system.seeds if seeds is None else seeds
-            parts.append((system.variance_on(factor) / count, count - 1))
+            seed_variance = (system.skill + min(system.variance, system.errors) / factor) / count
+            parts.append((seed_variance, count - 1))
             subtracted += system.skill / count
         unsubtracted = sum(part for part, _ in parts)
         spread = sum(part**2 / freedom for part, freedom in parts)

@@ -1,4 +1,4 @@
-"""What a run's summary says in words: the notes below its table, and the texts that the notes of reports have, too."""
+"""What a run's summary says in words: the notes below its table, and texts that the notes of a report have, too."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,8 +17,9 @@ def table_notes(summary: Mapping[str, Any], suite: Suite) -> list[str]:
     notes = [_scores_note(summary, suite)]
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-        source = "Where there is no dev file, dev is examples held out of the training file"
-        notes.append(f"{source}: {rows} (held_out.json).")
+        notes.append(
+            f"Where there is no dev file, dev is examples held out of the training file: {rows} (held_out.json)."
+        )
     notes += _missing_notes(summary, suite)
     if summary["reduced"]:
         notes.append(_reduced_note(summary, suite))
@@ -27,9 +28,7 @@ def table_notes(summary: Mapping[str, Any], suite: Suite) -> list[str]:
         notes.append(f"Not above the best constant answer: {below}.")
     if constant := same_answers(summary):
         notes.append(f"The same prediction for every example: {constant}.")
-    if suite.generated:
-        notes.append(SAMPLE_NOTE)
-    return notes
+    return [*notes, SAMPLE_NOTE] if suite.generated else notes
 
 
 def splits_text(summary: Mapping[str, Any]) -> str:
@@ -44,25 +43,21 @@ def statistic(summary: Mapping[str, Any]) -> str:
 
 def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
     """The tasks not above their best constant answer, as in "dyk 12.2 (constant 27.4)"; empty for the constant answer itself."""
-    if summary["is_constant"]:
-        return ""
     texts = []
     for id in summary["not_above_constant"]:
         record = summary["tasks"][id]
         texts.append(f"{id} {scale.show(record['median'])} (constant {scale.show(record['constant'])})")
-    return ", ".join(texts)
+    return "" if summary["is_constant"] else ", ".join(texts)
 
 
 def same_answers(summary: Mapping[str, Any]) -> str:
     """The tasks for which a seed predicts the same for every scored row, with these seeds, as in "cdsc-r (seed 2)". Empty if there are none, and
     for the constant answer itself. A trained head does this if all its hidden units are saturated."""
-    if summary["is_constant"]:
-        return ""
     texts = []
     for id, seeds in summary["same_answer"].items():
         noun = "seed" if len(seeds) == 1 else "seeds"
         texts.append(f"{id} ({noun} {', '.join(str(seed) for seed in seeds)})")
-    return ", ".join(texts)
+    return "" if summary["is_constant"] else ", ".join(texts)
 
 
 def _scores_note(summary: Mapping[str, Any], suite: Suite) -> str:
@@ -113,9 +108,7 @@ def _difference_of_data(id: str, summary: Mapping[str, Any], suite: Suite) -> st
         return f"changed, as the checksum of {' and '.join(splits)} says"
     if lines := summary.get("config", {}).get(f"imported.rows.{id}"):
         return f"a sample of {len(lines)} {record['split']} examples"
-    if task.answered_by is None:
-        return "scored on a part of dev"
-    return f"answered by {task.answered_by}"
+    return "scored on a part of dev" if task.answered_by is None else f"answered by {task.answered_by}"
 
 
 def _sizes(rows: Mapping[str, int]) -> str:

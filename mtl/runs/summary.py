@@ -1,6 +1,6 @@
 """A run's scores and costs in one dictionary, the content of summary.json."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -90,36 +90,33 @@ def _seed_scores(scores: Mapping[int, float]) -> dict[str, Any]:
 
 
 def cost(seeds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The cost of one seed: the median over the seeds; for memory, the maximum."""
-
-    def of_one_seed(key: str, values: Sequence[float]) -> float | None:
-        if "memory" in key:
-            return max(values) or None  # a peak memory of 0 bytes is not known
-        return int(median(values)) if key.startswith("parameters") else median(values)
-
-    return _combined(seeds, of_one_seed)
+    """The cost of one seed: the median over the seeds; for memory, the maximum. A cost that is not known is None."""
+    total: dict[str, Any] = {}
+    for key, values in _known_values(seeds).items():
+        if "memory" in key or not values:
+            total[key] = max(values, default=0) or None  # a peak memory of 0 bytes is not known
+        else:
+            total[key] = int(median(values)) if key.startswith("parameters") else median(values)
+    return total
 
 
 def joint_cost(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The cost of several models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of their times."""
+    total: dict[str, Any] = {}
+    for key, values in _known_values(models).items():
+        if "memory" in key or not values:
+            total[key] = max(values, default=None)
+        elif key == "sentences_per_second":
+            total[key] = 1 / sum(1 / value for value in values)
+        else:
+            total[key] = sum(values)
+    return total
 
-    def of_all(key: str, values: Sequence[float]) -> float:
-        if "memory" in key:
-            return max(values)
-        return 1 / sum(1 / value for value in values) if key == "sentences_per_second" else sum(values)
 
-    return _combined(models, of_all)
-
-
-def _combined(
-    costs: Sequence[Mapping[str, Any]], combine: Callable[[str, Sequence[float]], float | None]
-) -> dict[str, Any]:
-    """By key, what `combine` makes of the key and of its known values in these costs; None if no value is known."""
-    combined = {}
-    for key in dict.fromkeys(name for record in costs for name in record):
-        values = [record[key] for record in costs if record.get(key) is not None]
-        combined[key] = combine(key, values) if values else None
-    return combined
+def _known_values(costs: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """By key of these costs, the values that are known."""
+    keys = dict.fromkeys(key for record in costs for key in record)
+    return {key: [record[key] for record in costs if record.get(key) is not None] for key in keys}
 
 
 def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:

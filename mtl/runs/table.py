@@ -9,11 +9,8 @@ from mtl.runs.notes import splits_text, statistic, table_notes
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import Published, Suite
 
-TASK_MARKS = {
-    "†": "reduced",
-    "‡": "maybe_trained_on",
-    "¶": "chosen_on_scored",
-}  # the key of the marked tasks in a summary
+# By mark, the key of the marked tasks in a summary.
+TASK_MARKS = {"†": "reduced", "‡": "maybe_trained_on", "¶": "chosen_on_scored"}
 
 
 def render(summary: Mapping[str, Any], suite: Suite) -> str:
@@ -29,11 +26,8 @@ def render(summary: Mapping[str, Any], suite: Suite) -> str:
 
 def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
     """The marks of the average: * without one of its tasks, † and ¶ with a task that has this mark."""
-    marks = "*" if summary["partial"] else ""
-    for mark in ("†", "¶"):
-        if set(summary.get(TASK_MARKS[mark], ())) & set(suite.averaged):
-            marks += mark
-    return marks
+    of_tasks = [mark for mark in "†¶" if set(summary.get(TASK_MARKS[mark], ())) & set(suite.averaged)]
+    return "".join(["*", *of_tasks] if summary["partial"] else of_tasks)
 
 
 class RunTable:
@@ -118,10 +112,9 @@ class RunTable:
         """The cells with the mean over seeds, and the standard deviation."""
         columns = [list(self.scores[id]["scores"].values()) for id in self.tasks]
         by_seed = [{id: self.scores[id]["scores"][str(seed)] for id in self.scores} for seed in self.summary["seeds"]]
-        has_average = self.summary["average"] is not None
-        columns.insert(0, [self.suite.mean(scores) for scores in by_seed] if has_average else [])
+        averages = [self.suite.mean(scores) for scores in by_seed] if self.summary["average"] is not None else []
         show = self.scale.show
-        return [f"{show(fmean(column))} ± {show(stdev(column))}" if column else MISSING for column in columns]
+        return [f"{show(fmean(x))} ± {show(stdev(x))}" if x else MISSING for x in (averages, *columns)]
 
     def _is_compared(self, task: str, published: Published) -> bool:
         """Whether a published row has a score like ours on a task: on the published data, and on our split if any row is on it."""

@@ -1,20 +1,22 @@
 """The tests of every two runs on every column of a leaderboard, which are one family.
 
 Each test has two p-values. That of the test alone is the one of `mtl.stats.comparison`. Holm's correction (`mtl.stats.holm`) needs p-values that are
-right far below 5 %, which the few seeds of two runs cannot give. It reads the tail (`mtl.stats.tails`), whose variance over seeds comes from all runs
-of the family (`mtl.stats.seed_variance`). A verdict holds if it is one at 5 % alone and its tail is one with Holm's correction.
+right far below 5 %, which the few seeds of two runs cannot give. It reads the tail, whose variance over seeds comes from all runs of the family
+(`mtl.stats.seed_variance`). A verdict holds if it is one at 5 % alone and its tail is one with Holm's correction.
 docs/explanation/intervals-and-tests.md says how and why, and benchmarks/false_verdicts.py counts families with a false verdict."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import gammainccinv, gammaincinv, ndtr, stdtr
 
 from mtl.stats.comparison import NEGLIGIBLE, Sample, bessel, total_variance
 from mtl.stats.seed_variance import Column, Run, SeedVariance, seed_variances
-from mtl.stats.tails import DifferenceVariance, tails
 
+NODES = 48  # the number of possible variances over seeds that a tail is the mean over
+RARE = 1e-12  # the probability of a χ² below the nodes, and of one above them; no tail is smaller
+NORMAL_FREEDOM = 1e8  # with so many degrees of freedom, Student's t is normal
 BLOCK = 2**16  # the most pairs of runs whose tails are computed at once
 
 
@@ -49,7 +51,7 @@ def _column_tests(samples: Sequence[Sample], seeds: SeedVariance) -> ColumnTests
     difference = scores[:, None] - scores
     rows = rows_variance(samples)
     p = _symmetric(_p_alone(samples, difference, rows))
-    tail = _symmetric(_tails(p, difference, rows, seeds))
+    tail = _symmetric(tails(p, difference, rows, seeds))
     groups = min(row_set.count for row_set in samples[0].means)
     return ColumnTests(difference, _bounded(p, difference, groups), _bounded(tail, difference, groups))
 
@@ -82,8 +84,10 @@ def _p_alone(samples: Sequence[Sample], difference: np.ndarray, rows: RowsVarian
     return np.where(variance > 0, p, 0.0)
 
 
-def _tails(p: np.ndarray, difference: np.ndarray, rows: RowsVariance, seeds: SeedVariance) -> np.ndarray:
-    """The tails of the tests, (runs, runs), in the upper half. Two runs without a variance over seeds have the p of the test alone."""
+def tails(p: np.ndarray, difference: np.ndarray, rows: RowsVariance, seeds: SeedVariance) -> np.ndarray:
+    """The tails of the tests, (runs, runs), in the upper half. Two runs without a variance over seeds have `p`, that of the test alone.
+    The true variance over seeds may be its estimate times the degrees of freedom over a χ². The tail is the mean of p over all these variances (the
+    Behrens-Fisher solution, which errs on the safe side), and at least RARE."""
     with np.errstate(divide="ignore", invalid="ignore"):
         rows_freedom = np.where(rows.spread > 0, rows.variance**2 / rows.spread, np.inf)
     seeds_freedom = np.minimum(seeds.freedom[:, None], seeds.freedom)
@@ -92,11 +96,30 @@ def _tails(p: np.ndarray, difference: np.ndarray, rows: RowsVariance, seeds: See
     values = p.copy()
     for start in range(0, len(first_runs), BLOCK):
         pairs = first_runs[start : start + BLOCK], second_runs[start : start + BLOCK]
-        of_pairs = DifferenceVariance(
-            rows.variance[pairs], rows_freedom[pairs], variance[pairs], seeds_freedom[pairs], counted[pairs]
-        )
-        values[pairs] = tails(difference[pairs], of_pairs)
+        factors, weights = _possible_factors(seeds_freedom[pairs])
+        possible_variances = rows.variance[pairs] + np.maximum(0.0, factors * variance[pairs] - counted[pairs])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            quotients = _as_normal(difference[pairs] ** 2 / possible_variances, rows_freedom[pairs])
+        values[pairs] = np.maximum(RARE, (weights * 2 * ndtr(-quotients)).sum(axis=0))
     return values
+
+
+def _possible_factors(freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Factors from an estimated variance to the true one, the degrees of freedom over a χ², and their weights: both (NODES, pairs)."""
+    # The trapezoidal rule on the logarithm of half the χ², whose density is e^(half · x - e^x) up to a factor.
+    half = freedom / 2
+    lowest, highest = np.log(gammaincinv(half, RARE)), np.log(gammainccinv(half, RARE))
+    logarithms = np.linspace(lowest, highest, NODES)
+    density = np.exp(half * (logarithms - np.log(half) + 1) - np.exp(logarithms))
+    return half * np.exp(-logarithms), density / density.sum(axis=0)
+
+
+def _as_normal(squared: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """For squared values of Student's t, the normally distributed values that are as rare (Wallace 1959).
+    Their p is at most 1 % too small for ten degrees of freedom and more, and 10 % too large down to p = 1e-6. The degrees of freedom are those of the
+    rows although the variance is that of seeds, too: this errs on the safe side."""
+    values = (8 * freedom + 1) / (8 * freedom + 3) * np.sqrt(freedom * np.log1p(squared / freedom))
+    return np.where(freedom < NORMAL_FREEDOM, values, np.sqrt(squared))
 
 
 def _bounded(p: np.ndarray, difference: np.ndarray, groups: int) -> np.ndarray:

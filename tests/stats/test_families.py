@@ -11,11 +11,10 @@ from scipy import stats
 from scipy.linalg import hadamard
 
 from mtl.stats.comparison import PairTest, Sample, compare
-from mtl.stats.families import family_tests
+from mtl.stats.families import RowsVariance, family_tests, tails
 from mtl.stats.holm import all_tails, largest_rejected, rank_intervals, with_holm
 from mtl.stats.resampling import RowSet
-from mtl.stats.seed_variance import PRIOR_FREEDOM, seed_variances
-from mtl.stats.tails import DifferenceVariance, tails
+from mtl.stats.seed_variance import PRIOR_FREEDOM, SeedVariance, seed_variances
 
 ROWS, OTHERS = RowSet("rows", 400), RowSet("others", 30)
 
@@ -180,10 +179,11 @@ def test_families_with_unlike_seeds_seldom_have_a_verdict(deviations: np.ndarray
     assert false <= 0.05 * 300
 
 
-def tail(value: float, *variance: float) -> float:
-    """The tail of a value whose variance is given as the fields of `DifferenceVariance`."""
-    parts = [np.array([number], dtype=np.float64) for number in variance]
-    return float(tails(np.array([value]), DifferenceVariance(*parts))[0])
+def tail(value: float, rows: float, rows_freedom: float, seeds: float, seeds_freedom: float, counted: float) -> float:
+    """The tail of a difference between a run whose seeds have this variance and one system."""
+    of_rows = RowsVariance(np.full((2, 2), rows), np.full((2, 2), rows**2 / rows_freedom))
+    of_seeds = SeedVariance(np.array([seeds, 0]), np.array([counted, 0]), np.array([seeds_freedom, np.inf]))
+    return float(tails(np.zeros((2, 2)), np.array([[0, value], [-value, 0]]), of_rows, of_seeds)[0, 1])
 
 
 @pytest.mark.parametrize("freedom", [2, 4, 7.3, 40])
