@@ -45,8 +45,7 @@ class TestedPair:
 def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:
     """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite. Raises InputError if there are none."""
     cache = SampleCache(cache_dir and cache_dir / "resampled")
-    runs = find_runs(runs_dir, cache.check)
-    if not runs:
+    if not (runs := find_runs(runs_dir, cache.check)):
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     return "\n\n".join(power_text(leaderboard(suite_runs, cache), settings) for suite_runs in by_suite(runs))
 

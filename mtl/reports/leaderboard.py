@@ -82,25 +82,20 @@ def _run_rows(runs: Sequence[FinishedRun], cache: SampleCache) -> list[Row]:
 
 
 def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
-    """For each run, its tasks that are scored on other examples than the main ones of the task's split, with the key of the run's examples."""
+    """For each run, its tasks that are scored on other examples than most runs on the same split, with the key of its examples. If any run is on the
+    published data, the most frequent examples of such runs count as those of most runs."""
     by_split: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, run in enumerate(runs):
         for task in run.tasks:
             by_split[task.id, run.split(task)][run.examples_key(task)].append(number)
     apart: list[dict[str, str]] = [{} for _ in runs]
     for (id, _), by_examples in by_split.items():
-        main = _main_examples(id, by_examples, runs)
+        published = [key for key, numbers in by_examples.items() if id not in runs[numbers[0]].summary["reduced"]]
+        main = max(published or by_examples, key=lambda key: len(by_examples[key]))
         for key in by_examples.keys() - {main}:
             for number in by_examples[key]:
                 apart[number][id] = key
     return apart
-
-
-def _main_examples(id: str, by_examples: Mapping[str, Sequence[int]], runs: Sequence[FinishedRun]) -> str:
-    """The key of the examples of a task that most runs are scored on; if any run is on the published data, only these count. `by_examples` has the
-    indices of the runs by the key of their examples."""
-    published = [key for key, numbers in by_examples.items() if id not in runs[numbers[0]].summary["reduced"]]
-    return max(published or by_examples, key=lambda key: len(by_examples[key]))
 
 
 def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart: Mapping[str, str]) -> Row:

@@ -36,11 +36,6 @@ def splits_text(summary: Mapping[str, Any]) -> str:
     return ", ".join(sorted({task["split"] for task in summary["tasks"].values()}))
 
 
-def statistic(summary: Mapping[str, Any]) -> str:
-    """The statistic over several seeds that the table shows first: median or mean."""
-    return str(summary.get("config", {}).get("statistic", "median"))
-
-
 def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
     """The tasks not above their best constant answer, as in "dyk 12.2 (constant 27.4)"; empty for the constant answer itself."""
     texts = []
@@ -64,13 +59,16 @@ def _scores_note(summary: Mapping[str, Any], suite: Suite) -> str:
     """The note on the scores of the run and of published rows."""
     mean = "tasks" if suite.average is None else suite.average_text
     seeds = ", ".join(str(seed) for seed in summary["seeds"])
-    over = f"the {statistic(summary)} over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
+    config = summary.get("config", {})
+    over = (
+        f"the {config.get('statistic', 'median')} over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
+    )
     note = f"{suite.shown.heading} on {splits_text(summary)}: {over}; AVG is the mean over {mean}. {CONSTANT_NOTE}"
     if not suite.published:
         return note
     splits = {row.split for row in suite.published}
     note += f" Published rows are scores on the {'split that they name' if len(splits) > 1 else f'{splits.pop()} sets'}"
-    if summary["chosen_on_dev"] and not summary.get("config", {}).get("choosing_share"):
+    if summary["chosen_on_dev"] and not config.get("choosing_share"):
         note += f"; ours chose their {summary['chosen_on_dev']} on dev, so dev scores are a little too high"
     return f"{note}."
 

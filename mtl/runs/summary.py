@@ -27,22 +27,15 @@ def summarize(
     resized = {task.id for task in tasks if _is_resized(task, rows[task.id])}
     only_changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
     return {
-        "suite": suite.name,
-        "method": config.method,
-        **method,
-        "seeds": sorted(seeds),
-        "tasks": by_task,
+        "suite": suite.name, "method": config.method, **method, "seeds": sorted(seeds), "tasks": by_task,
         "average": suite.mean({id: record["median"] for id, record in by_task.items()}),
-        "partial": bool(suite.lacking(by_task)),
-        "missing": [id for id in suite.tasks if id not in by_task],
-        "reduced": _reduced(tasks, config, {*resized, *only_changed}),
-        "changed": only_changed,
+        "partial": bool(suite.lacking(by_task)), "missing": [id for id in suite.tasks if id not in by_task],
+        "reduced": _reduced(tasks, config, {*resized, *only_changed}), "changed": only_changed,
         "not_above_constant": [id for id, record in by_task.items() if record["median"] <= record["constant"]],
-        "same_answer": _same_answer(seeds),
-        "cost": cost([done["cost"] for done in seeds.values()]),
+        "same_answer": _same_answer(seeds), "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
-    }
+    }  # fmt: skip
 
 
 def _is_resized(task: Task, rows: Mapping[str, int]) -> bool:

@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from mtl.base.wording import MISSING, inert, markdown_table
-from mtl.runs.notes import splits_text, statistic, table_notes
+from mtl.runs.notes import splits_text, table_notes
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import Published, Suite
 
@@ -58,7 +58,7 @@ class RunTable:
         medians = self._cells(self.summary["average"], {id: record["median"] for id, record in self.scores.items()})
         if count == 1:
             rows = [[f"{title}, one seed", *_bold(medians)]]
-        elif statistic(self.summary) == "mean":
+        elif self.summary.get("config", {}).get("statistic") == "mean":
             rows = [[f"{title}, mean ± standard deviation of {count}", *_bold(self._means())], ["median", *medians]]
         else:
             rows = [[f"{title}, median of {count}", *_bold(medians)], ["mean ± standard deviation", *self._means()]]

@@ -34,9 +34,7 @@ class RowsVariance:
     """The variance over rows of the difference × 100 of every two runs. Each array is (runs, runs)."""
 
     variance: np.ndarray
-    spread: (
-        np.ndarray
-    )  # Σ v² / f over the sets of rows: v is the part that a set gives to the variance, and f its degrees of freedom
+    spread: np.ndarray  # Σ v² / f over the sets of rows, from the part v that a set gives, with f degrees of freedom
 
 
 def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:

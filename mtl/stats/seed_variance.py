@@ -1,9 +1,10 @@
 """What seeds add to the variance of runs' means, estimated from the seeds of all runs of a family (`mtl.stats.families`).
-
 The few seeds of one run may have nearly equal scores by chance. So the seeds of the other runs on the same column count, too:
+
 1. They say which S² to expect of the run: its prior.
 2. Where the seeds of a run differ more than its priors say, over all columns together, each of its priors is multiplied by this excess.
 3. S² of the run is that of its seeds or its prior, whichever is larger. It has more degrees of freedom than those of the run's seeds alone.
+
 A run without a variance over seeds, by `Sample.varies`, has none here, and says nothing about other runs."""
 
 from collections import defaultdict
@@ -87,9 +88,7 @@ def _seed_variance(samples: Sequence[Sample], prior: Prior, raised: np.ndarray) 
     varies = np.array([sample.varies for sample in samples])
     alone = np.array([sample.variance for sample in samples])
     # The more S² of a run's seeds exceeds that of the other runs, the less these say about it.
-    is_above = alone > prior.variance
-    similarity = np.ones_like(alone)
-    similarity[is_above] = prior.variance[is_above] / alone[is_above]
+    similarity = np.divide(prior.variance, alone, out=np.ones_like(alone), where=alone > prior.variance)
     return SeedVariance(
         np.where(varies, np.maximum(alone, raised) / seeds, 0.0),
         np.where(varies, [sample.counted_with_rows for sample in samples], 0.0),

@@ -44,8 +44,7 @@ class BoardLayout:
         # By the id of a type, those of its columns; types without a column are left out.
         self.by_type: dict[str, list[str]] = {}
         for type_id, type_ in benchmark.types.items():
-            ids = [id for id, column in columns.items() if column.task in type_.tasks]
-            if ids:
+            if ids := [id for id, column in columns.items() if column.task in type_.tasks]:
                 self.by_type[type_id] = ids
         # By the id of a mean, which may be that of a type, the tasks of the benchmark that it is over.
         self.mean_tasks = {AVERAGE: benchmark.tasks, BY_TYPE: benchmark.tasks}
@@ -85,8 +84,7 @@ class BoardLayout:
 
     def _marks(self, row: EncoderRow) -> dict[str, str]:
         """The marks of a row's scores and means, by the ids of columns and means (`Row.mark` says what a mark means)."""
-        scored = self._tasks_of(row.scores)
-        seen, inexact = set[str](), set[str]()
+        scored, seen, inexact = self._tasks_of(row.scores), set[str](), set[str]()
         if row.evaluation is not None:
             summary = row.evaluation.summary
             seen = scored & summary["seen"].keys()
@@ -112,21 +110,13 @@ class BoardLayout:
         averages = {AVERAGE: Column("AVG, tasks", "mean"), BY_TYPE: Column("AVG, types", "mean")}
         type_columns = {type_id: Column(type_.title, type_.metric_title) for type_id, type_ in types.items()}
         return Leaderboard(
-            board_id,
-            title,
-            SCALE,
-            {AVERAGE: Column("AVG", "mean"), **self.columns},
-            rows,
-            marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
-            notes=[*notes, *self._seen_notes(rows)],
+            board_id, title, SCALE, {AVERAGE: Column("AVG", "mean"), **self.columns}, rows,
+            marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [], notes=[*notes, *self._seen_notes(rows)],
             groups=[self._type_group(type_id, rows) for type_id in types],
             page_groups=[Group("types", "by type", titles, _group_lines(rows, titles, BY_TYPE), has_mean=True)],
-            shown_columns={**averages, **type_columns},
-            groups_title="Scores by type",
-            groups_note=GROUPS_NOTE,
-            unscored=self.benchmark.missing(self._tasks_of(self.columns)),
-            whole_averages=self.complete_only,
-        )
+            shown_columns={**averages, **type_columns}, groups_title="Scores by type", groups_note=GROUPS_NOTE,
+            unscored=self.benchmark.missing(self._tasks_of(self.columns)), whole_averages=self.complete_only,
+        )  # fmt: skip
 
     def _type_group(self, type_id: str, rows: Sequence[EncoderRow]) -> Group:
         """The group of the tasks of a type."""
@@ -141,8 +131,7 @@ class BoardLayout:
         for row in rows:
             if row.evaluation is not None:
                 scored = self._tasks_of(row.scores)
-                tasks = [task for task in row.evaluation.summary["seen"] if task in scored]
-                if tasks:
+                if tasks := [task for task in row.evaluation.summary["seen"] if task in scored]:
                     notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
         return notes
 
@@ -151,8 +140,7 @@ def _group_lines(rows: Sequence[Row], columns: Collection[str], mean: str) -> li
     """A line for each row with scores or means in these columns; `mean` is the column of their mean."""
     lines = []
     for row in rows:
-        scores = {id: score for id in columns if (score := row.score(id))}
-        if scores:
+        if scores := {id: score for id in columns if (score := row.score(id))}:
             mean_score = row.score(mean)
             lines.append(GroupLine(row, scores, mean_score.median if mean_score else None, row.mark(mean)))
     return lines
