@@ -22,8 +22,6 @@ from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Sample
 from mtl.stats.samples import SampleCache
 from mtl.tasks.scale import Scale
 
-LEVEL_AND_POWER = f"that a single test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases"
-
 
 @dataclass
 class PowerSettings:
@@ -62,12 +60,12 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
         if id in pairs:
             table.append([escaped(column.title), escaped(column.metric), *_cells(pairs[id], settings, board.scale)])
     legend = (
-        "Examples: their number, or that of groups where examples belong together; of the average, those of its tasks. "
-        f"Same examples, other examples: the smallest difference ({board.scale.unit}) {LEVEL_AND_POWER}, where two runs are scored on the "
-        f"same examples, or each on as many other ones. Examples for {wanted}: those that such a difference on the same examples needs at "
-        f"these seeds; seeds for {wanted}: the seeds that it needs at these examples; never: more examples, or more seeds, are not "
-        "enough alone. All are medians over the pairs of runs that were tested. Significant: the pairs with a "
-        "significant difference, with Holm's correction, of those tested."
+        "Examples: their number, or that of groups where examples belong together; of the average, those of its tasks. Same examples, other "
+        f"examples: the smallest difference ({board.scale.unit}) that a single test at {100 * LEVEL:g} % shows in {100 * POWER:g} % of the "
+        "cases, where two runs are scored on the same examples, or each on as many other ones. "
+        f"Examples for {wanted}: those that such a difference on the same examples needs at these seeds; seeds for {wanted}: the seeds that it "
+        "needs at these examples; never: more examples, or more seeds, are not enough alone. All are medians over the pairs of "
+        "runs that were tested. Significant: the pairs with a significant difference, with Holm's correction, of those tested."
     )
     return "\n\n".join([title, markdown_table(table, left=2), legend])
 
@@ -100,9 +98,9 @@ def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTe
     if not undecided:
         return []
     return [
-        "Tasks without a significant difference between runs, with Holm's correction, each with the smallest difference "
-        f"{LEVEL_AND_POWER} (median over pairs of runs): {', '.join(undecided)}. mtl power says how many examples or seeds a smaller "
-        "difference needs."
+        "Tasks without a significant difference between runs, with Holm's correction, each with the smallest difference that a single test at "
+        f"{100 * LEVEL:g} % shows in {100 * POWER:g} % of the cases (median over pairs of runs): {', '.join(undecided)}. mtl power says how many "
+        "examples or seeds a smaller difference needs."
     ]
 
 

@@ -26,13 +26,17 @@ def summarize(
     by_task = {task.id: _task_scores(task, seeds, constants[task.id], rows[task.id]) for task in tasks}
     resized = {task.id for task in tasks if _is_resized(task, rows[task.id])}
     only_changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
+    same_answer: dict[str, list[int]] = {}
+    for seed in sorted(seeds):
+        for id in seeds[seed]["same_answer"]:
+            same_answer.setdefault(id, []).append(seed)
     return {
         "suite": suite.name, "method": config.method, **method, "seeds": sorted(seeds), "tasks": by_task,
         "average": suite.mean({id: record["median"] for id, record in by_task.items()}),
         "partial": bool(suite.lacking(by_task)), "missing": [id for id in suite.tasks if id not in by_task],
         "reduced": _reduced(tasks, config, {*resized, *only_changed}), "changed": only_changed,
         "not_above_constant": [id for id, record in by_task.items() if record["median"] <= record["constant"]],
-        "same_answer": _same_answer(seeds), "cost": cost([done["cost"] for done in seeds.values()]),
+        "same_answer": same_answer, "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }  # fmt: skip
@@ -50,15 +54,6 @@ def _reduced(tasks: Sequence[Task], config: Config, differing: set[str]) -> list
     if config.choosing_share:  # other dev rows choose
         on_part |= {task.id for task in tasks if task.scored_split == "dev" and task.answered_by is None}
     return [task.id for task in tasks if task.id in on_part | differing or task.answered_by in differing]
-
-
-def _same_answer(seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, list[int]]:
-    """By task, the seeds that predict the same for every scored row."""
-    by_task: dict[str, list[int]] = {}
-    for seed in sorted(seeds):
-        for id in seeds[seed]["same_answer"]:
-            by_task.setdefault(id, []).append(seed)
-    return by_task
 
 
 def _task_scores(

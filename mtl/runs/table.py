@@ -57,11 +57,12 @@ class RunTable:
         count, title = len(self.summary["seeds"]), f"**{inert(self.summary['title'])}**"
         medians = self._cells(self.summary["average"], {id: record["median"] for id, record in self.scores.items()})
         if count == 1:
-            rows = [[f"{title}, one seed", *_bold(medians)]]
+            rows = [[f"{title}, one seed", *medians]]
         elif self.summary.get("config", {}).get("statistic") == "mean":
-            rows = [[f"{title}, mean ± standard deviation of {count}", *_bold(self._means())], ["median", *medians]]
+            rows = [[f"{title}, mean ± standard deviation of {count}", *self._means()], ["median", *medians]]
         else:
-            rows = [[f"{title}, median of {count}", *_bold(medians)], ["mean ± standard deviation", *self._means()]]
+            rows = [[f"{title}, median of {count}", *medians], ["mean ± standard deviation", *self._means()]]
+        rows[0][1:] = [cell if cell == MISSING else f"**{cell}**" for cell in rows[0][1:]]
         if count > 1:
             for extreme in ("min", "max"):
                 rows.append([extreme, "", *[self.scale.show(self.scores[id][extreme]) for id in self.tasks]])
@@ -141,10 +142,6 @@ class RunTable:
 
     def _difference(self, score: float | None, published: float | None) -> str:
         return MISSING if score is None or published is None else self.scale.difference(score - published)
-
-
-def _bold(cells: list[str]) -> list[str]:
-    return [cell if cell == MISSING else f"**{cell}**" for cell in cells]
 
 
 def _model(published: Published) -> str:

@@ -1,5 +1,4 @@
 """The tests of every two runs on every column of a leaderboard, which are one family.
-
 Each test has two p-values. That of the test alone is the one of `mtl.stats.comparison`. Holm's correction (`mtl.stats.holm`) needs p-values that are
 right far below 5 %, which the few seeds of two runs cannot give. It reads the tail, whose variance over seeds comes from all runs of the family
 (`mtl.stats.seed_variance`). A verdict holds if it is one at 5 % alone and its tail is one with Holm's correction.

@@ -1,10 +1,8 @@
 """What seeds add to the variance of runs' means, estimated from the seeds of all runs of a family (`mtl.stats.families`).
 The few seeds of one run may have nearly equal scores by chance. So the seeds of the other runs on the same column count, too:
-
 1. They say which S² to expect of the run: its prior.
 2. Where the seeds of a run differ more than its priors say, over all columns together, each of its priors is multiplied by this excess.
 3. S² of the run is that of its seeds or its prior, whichever is larger. It has more degrees of freedom than those of the run's seeds alone.
-
 A run without a variance over seeds, by `Sample.varies`, has none here, and says nothing about other runs."""
 
 from collections import defaultdict
