@@ -1,7 +1,6 @@
 """`mtl power`, and the note of a report: what the tests between runs can show (`mtl.benchmark_making.smallest_difference`)."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,17 +72,15 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
 def _cells(pairs: Sequence[TestedPair], settings: PowerSettings, scale: Scale) -> list[str]:
     """The cells of a column of the leaderboard, behind its title and its metric."""
     same, other = _designs(pairs, same_rows), _designs(pairs, other_rows)
-    examples = median(sum(rows.count for rows in pair.first.means) for pair in pairs)
     counts = sorted(len(sample.by_seed) for pair in pairs for sample in (pair.first, pair.second))
     present_seeds = str(counts[0]) if counts[0] == counts[-1] else f"{counts[0]}–{counts[-1]}"
-    difference, seeds = settings.difference, settings.seeds
     return [
-        _rounded_up(examples),
-        present_seeds if seeds is None else str(seeds),
-        _median([design.smallest_difference(seeds=seeds) for design in same], scale.show),
-        _median([design.smallest_difference(seeds=seeds) for design in other], scale.show),
-        _median([design.groups_for(difference, seeds) for design in same], _rounded_up),
-        _median([design.seeds_for(difference) for design in same], _rounded_up),
+        _rounded_up(median(sum(rows.count for rows in pair.first.means) for pair in pairs)),
+        str(settings.seeds or present_seeds),
+        _median([design.smallest_difference(seeds=settings.seeds) for design in same], scale.show),
+        _median([design.smallest_difference(seeds=settings.seeds) for design in other], scale.show),
+        _median([design.groups_for(settings.difference, settings.seeds) for design in same], _rounded_up),
+        _median([design.seeds_for(settings.difference) for design in same], _rounded_up),
         f"{sum(pair.is_significant for pair in pairs)} of {len(pairs)}",
     ]
 
@@ -106,12 +103,12 @@ def power_note(columns: Mapping[str, Column], rows: Sequence[Row], tests: PairTe
 
 def tested_pairs(rows: Sequence[Row], tests: PairTests) -> dict[str, list[TestedPair]]:
     """By task id and AVERAGE, the pairs of runs that were tested. `rows` are those of the leaderboard."""
-    pairs = defaultdict[str, list[TestedPair]](list)
+    pairs: dict[str, list[TestedPair]] = {}
     for (first, second), by_column in tests.comparisons.items():
         for column, test in by_column.items():
             if test.p is not None:
-                samples = rows[first].samples[column], rows[second].samples[column]
-                pairs[column].append(TestedPair(*samples, test.holds))
+                pair = TestedPair(rows[first].samples[column], rows[second].samples[column], test.holds)
+                pairs.setdefault(column, []).append(pair)
     return pairs
 
 
@@ -129,5 +126,4 @@ def _median(figures: Sequence[float], show: Callable[[float], str]) -> str:
 
 
 def _rounded_up(count: float) -> str:
-    """A number of rows or seeds, rounded up."""
     return f"{math.ceil(count):,}"

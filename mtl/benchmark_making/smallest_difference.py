@@ -57,11 +57,9 @@ class Design:
             seed_variance = (system.skill + min(system.variance, system.errors) / factor) / count
             parts.append((seed_variance, count - 1))
             subtracted += system.skill / count
-        unsubtracted = sum(part for part, _ in parts)
         spread = sum(part**2 / freedom for part, freedom in parts)
-        variance = float(total_variance(subtracted, unsubtracted, spread))
-        freedom = variance**2 / spread if spread else MOST_FREEDOM
-        return _noncentrality(freedom) * variance**0.5
+        variance = float(total_variance(subtracted, sum(part for part, _ in parts), spread))
+        return _noncentrality(variance**2 / spread if spread else MOST_FREEDOM) * variance**0.5
 
     def _rows_variance(self, seeds: float | None) -> float:
         """The part of the variance that rows give with so many seeds of each system. More seeds lower what errors of single seeds add to it."""

@@ -82,8 +82,7 @@ def _run_rows(runs: Sequence[FinishedRun], cache: SampleCache) -> list[Row]:
 
 
 def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
-    """For each run, its tasks that are scored on other examples than most runs on the same split, with the key of its examples. If any run is on the
-    published data, the most frequent examples of such runs count as those of most runs."""
+    """For each run, its tasks on other examples than most runs (than most on the published data, if any is), with the key of its examples."""
     by_split: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, run in enumerate(runs):
         for task in run.tasks:
@@ -171,9 +170,8 @@ def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
         if not also and (len(main_metrics) == 1 or len(scored) == 1):
             continue
         columns = {task.id: task.title for task in scored}
-        lines = [_group_line(metric, scored, row) for row in rows]
-        with_scores = [line for line in lines if line.scores]
-        groups.append(Group(metric, metric_named(metric).title, columns, with_scores, has_mean=len(scored) > 1))
+        lines = [line for line in (_group_line(metric, scored, row) for row in rows) if line.scores]
+        groups.append(Group(metric, metric_named(metric).title, columns, lines, has_mean=len(scored) > 1))
     return groups
 
 

@@ -78,8 +78,8 @@ def _missing_notes(summary: Mapping[str, Any], suite: Suite) -> list[str]:
     notes = []
     lacking, unanswered = suite.lacking(summary["tasks"]), summary.get("unanswered") or []
     if lacking:
-        count = len(suite.averaged)
-        notes.append(f"\\* AVG is partial: {count - len(lacking)} of {count} tasks, without {', '.join(lacking)}.")
+        present = len(suite.averaged) - len(lacking)
+        notes.append(f"\\* AVG is partial: {present} of {len(suite.averaged)} tasks, without {', '.join(lacking)}.")
     if unanswered:
         notes.append(f"Not supported by this method: {', '.join(unanswered)}.")
     if rest := [id for id in summary["missing"] if id not in lacking and id not in unanswered]:

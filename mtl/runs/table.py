@@ -9,8 +9,7 @@ from mtl.runs.notes import splits_text, table_notes
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import Published, Suite
 
-# By mark, the key of the marked tasks in a summary.
-TASK_MARKS = {"†": "reduced", "‡": "maybe_trained_on", "¶": "chosen_on_scored"}
+TASK_MARKS = {"†": "reduced", "‡": "maybe_trained_on", "¶": "chosen_on_scored"}  # keys of a summary, by mark
 
 
 def render(summary: Mapping[str, Any], suite: Suite) -> str:
@@ -103,7 +102,7 @@ class RunTable:
     def further_rows(self) -> list[list[str]]:
         """The second table, with the medians of further metrics, if there are any: a row for each metric, a column for each task."""
         further = {id: self.scores[id]["also"] for id in self.tasks if self.scores[id].get("also")}
-        rows = [["further metrics", *[self.suite.tasks[id].title for id in further]]] if further else []
+        rows = [["further metrics", *[inert(self.suite.tasks[id].title) for id in further]]] if further else []
         for metric in dict.fromkeys(name for by_metric in further.values() for name in by_metric):
             medians = [by_metric[metric]["median"] if metric in by_metric else None for by_metric in further.values()]
             rows.append([metric_named(metric).title, *[self._cell(median) for median in medians]])

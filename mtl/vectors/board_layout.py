@@ -107,14 +107,14 @@ class BoardLayout:
         rows = by_family(rows)
         types = {type_id: self.benchmark.types[type_id] for type_id in self.by_type}
         titles = {type_id: type_.title for type_id, type_ in types.items()}
-        averages = {AVERAGE: Column("AVG, tasks", "mean"), BY_TYPE: Column("AVG, types", "mean")}
-        type_columns = {type_id: Column(type_.title, type_.metric_title) for type_id, type_ in types.items()}
+        shown = {AVERAGE: Column("AVG, tasks", "mean"), BY_TYPE: Column("AVG, types", "mean")}
+        shown |= {type_id: Column(type_.title, type_.metric_title) for type_id, type_ in types.items()}
         return Leaderboard(
             board_id, title, SCALE, {AVERAGE: Column("AVG", "mean"), **self.columns}, rows,
             marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [], notes=[*notes, *self._seen_notes(rows)],
             groups=[self._type_group(type_id, rows) for type_id in types],
             page_groups=[Group("types", "by type", titles, _group_lines(rows, titles, BY_TYPE), has_mean=True)],
-            shown_columns={**averages, **type_columns}, groups_title="Scores by type", groups_note=GROUPS_NOTE,
+            shown_columns=shown, groups_title="Scores by type", groups_note=GROUPS_NOTE,
             unscored=self.benchmark.missing(self._tasks_of(self.columns)), whole_averages=self.complete_only,
         )  # fmt: skip
 

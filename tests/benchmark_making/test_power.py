@@ -75,6 +75,15 @@ def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None
     assert f": AVG {cells['AVG'][3]}, CBD {cells['CBD'][3]}, DYK {cells['DYK'][3]}. mtl power" in note
 
 
+def test_the_number_of_examples_is_a_median_over_pairs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "other", "third"):
+        make_run(tmp_path / name, right(0.5), tasks=["ar"])
+    monkeypatch.setattr("run_folders.ROWS", 30)
+    for name in ("a", "b"):  # their pair comes first
+        make_run(tmp_path / name, right(0.5), ["method=svm"], tasks=["ar"], dev="other")
+    assert cells_of(power_text(leaderboard(find_runs(tmp_path)), PowerSettings()))["AR"][1] == "60"
+
+
 def test_where_every_task_tells_runs_apart_there_is_no_note(tmp_path: Path) -> None:
     for name, share in (("one", 1.0), ("other", 0.0)):
         make_run(tmp_path / "all" / name, right(share), tasks=["cbd", "ar"])
