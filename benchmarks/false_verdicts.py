@@ -115,9 +115,9 @@ def _pooled(samples: list[Sample], tests: ColumnTests) -> np.ndarray:
     variance = sum(f * each.variance for f, each in zip(freedom, samples, strict=True)) / sum(freedom)
     seeds = np.array([variance / len(each.by_seed) * each.varies for each in samples])
     counted = np.array([each.counted_with_rows for each in samples])
-    rows, spread = rows_variance(samples)
-    spread = spread + (seeds[:, None] + seeds) ** 2 / sum(freedom)
-    total = rows + np.maximum(0.0, seeds[:, None] + seeds - counted[:, None] - counted)
+    rows = rows_variance(samples)
+    spread = rows.spread + (seeds[:, None] + seeds) ** 2 / sum(freedom)
+    total = rows.variance + np.maximum(0.0, seeds[:, None] + seeds - counted[:, None] - counted)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(np.where(spread > 0, total**2 / spread, 1.0), -np.abs(tests.difference) / np.sqrt(total))
     return np.where(total > 0, p, 1.0)

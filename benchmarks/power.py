@@ -1,4 +1,4 @@
-"""How often is a difference of the size that mtl.benchmark_making.power states shown? It should be 80 % of the cases.
+"""How often is a difference of the size that mtl.benchmark_making.smallest_difference states shown? It should be 80 % of the cases.
 
     python benchmarks/power.py
 
@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import stdtrit
 from simulated_runs import sample
 
-from mtl.benchmark_making.power import other_rows, same_rows
+from mtl.benchmark_making.smallest_difference import other_rows, same_rows
 from mtl.stats.comparison import LEVEL, Sample, compare, estimate
 from mtl.stats.resampling import RowSet
 

@@ -174,8 +174,8 @@ MUTATIONS = (
     ),
     Mutation(
         "statistics: a run whose seeds agree by chance has no more variance than they show",
-        "stats/families.py",
-        "np.maximum(alone, prior.variance * excess)",
+        "stats/seed_variance.py",
+        "np.maximum(alone, raised)",
         "alone",
         ("stats",),
     ),

@@ -27,6 +27,7 @@ def document(boards: Sequence[Leaderboard], generated: str, command: str, title:
 
 
 def _suite(board: Leaderboard) -> dict[str, Any]:
+    """A leaderboard, in which rows have the ids r0, r1, …"""
     scale = board.scale
     detailed = sorted((row for row in board.rows if row.run), key=average_order, reverse=True)[:MOST_DETAILED]
     ids = [f"r{number}" for number in range(len(board.rows))]
@@ -66,7 +67,7 @@ def _task(id: str, column: Column) -> dict[str, Any]:
 
 def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
     """A note on the runs that are shown without all details, if there are any."""
-    rest = sum(row.run is not None for row in board.rows) - len(detailed)
+    rest = len([row for row in board.rows if row.run]) - len(detailed)
     note = (
         f"This page holds learning curves, predictions, data and configuration of the {len(detailed)} runs with the best average. Those "
         f"of the other {rest:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
@@ -105,15 +106,15 @@ def _breakdown(breakdown: Breakdown, ids: Sequence[str], scale: Scale) -> dict[s
 def _spread(spread: SettingsSpread, scale: Scale) -> dict[str, Any]:
     return {
         "title": spread.title, "settings": spread.settings, "keys": list(spread.keys),
-        "average": _on_scale(spread.average, scale),
-        "deviations": {id: _on_scale(deviation, scale) for id, deviation in spread.deviations.items()},
+        "average": _on_scale(spread.average, scale), "deviations": _all_on_scale(spread.deviations, scale),
     }  # fmt: skip
 
 
 def _test(test: PairTest, scale: Scale) -> dict[str, Any]:
+    values = {"difference": test.difference, "low": test.low, "high": test.high}
+    p, p_holm = [None if value is None else float(f"{value:.3g}") for value in (test.p, test.p_holm)]
     return {
-        "difference": _on_scale(test.difference, scale), "low": _on_scale(test.low, scale), "high": _on_scale(test.high, scale),
-        "p": _three_digits(test.p), "p_holm": _three_digits(test.p_holm),
+        **_all_on_scale(values, scale), "p": p, "p_holm": p_holm,
         "verdict": test.verdict, "verdict_holm": test.verdict_holm,
     }  # fmt: skip
 
@@ -121,13 +122,13 @@ def _test(test: PairTest, scale: Scale) -> dict[str, Any]:
 def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
     """A row of the board, without its details and its ranks."""
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
+    average = _score(row.average, row.split_of(AVERAGE), scale) if row.average else {}
     return {
         "id": row_id, "name": row.name, "label": row.label if row.ours else row.name, "page": row.page,
         "source": "run" if row.ours else "published", "family": row.family,
         "embeddings": summary.get("embeddings"), "size": summary.get("hidden_size"),
         "split": row.split, "average_split": row.split_of(AVERAGE),
-        "average": None if row.average is None else _on_scale(row.average.median, scale),
-        "average_interval": None if row.average is None else _interval(row.average, scale),
+        "average": average.get("median"), "average_interval": average.get("interval"),
         "missing": list(row.missing), "partial_groups": list(row.partial),
         "reduced": list(row.reduced), "apart": dict(row.apart), "seen": list(row.seen),
         "chosen_on_scored": summary.get("chosen_on_scored", []), "settings": summary.get("settings", {}),
@@ -142,8 +143,8 @@ def _details(run: FinishedRun, scale: Scale, with_files: bool) -> dict[str, Any]
     seeds = []
     for seed in summary["seeds"]:
         scores = {id: record["scores"][str(seed)] for id, record in summary["tasks"].items()}
-        shown = {id: _on_scale(score, scale) for id, score in scores.items()}
-        seeds.append({"seed": seed, "scores": shown, "average": _on_scale(run.suite.mean(scores), scale)})
+        average = _on_scale(run.suite.mean(scores), scale)
+        seeds.append({"seed": seed, "scores": _all_on_scale(scores, scale), "average": average})
     versions: dict[str, dict[str, None]] = {}  # the different versions of each package, in order
     for recorded in summary["versions"]:
         for name, version in recorded.items():
@@ -173,8 +174,8 @@ def _curves(run: FinishedRun, seed: int, scale: Scale) -> list[dict[str, Any]]:
             if "train/loss" in row:
                 point["loss"] = round(row["train/loss"], 4)
             if task_id is None:
-                scores = {task.id: row[key] for task in run.tasks if (key := f"dev/{task.id}") in row}
-                point["scores"] = {id: _on_scale(score, scale) for id, score in scores.items()}
+                scores = {task.id: row[f"dev/{task.id}"] for task in run.tasks if f"dev/{task.id}" in row}
+                point["scores"] = _all_on_scale(scores, scale)
             points.append(point)
         curves.append({"stage": stage, "task": task_id, "seed": seed, "points": points})
     return curves
@@ -182,44 +183,40 @@ def _curves(run: FinishedRun, seed: int, scale: Scale) -> list[dict[str, Any]]:
 
 def _chart(run: FinishedRun, task: Task) -> dict[str, Any]:
     """The chart of the seed with the median score: a confusion matrix (rows are gold labels), or points (gold target, prediction)."""
-    scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
-    seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
-    kind = target_kind(task)
+    scores, kind = run.summary["tasks"][task.id]["scores"], target_kind(task)
+    by_score = sorted(scores, key=lambda seed: scores[seed])
+    seed = int(by_score[(len(by_score) - 1) // 2])
     gold, predicted = run.rows(task).targets, run.seed_predictions(task, seed)
     if kind.chart == "points":
         shown = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
         points = [[round(float(gold[row]), 4), round(float(predicted[row]), 4)] for row in shown]
         return {"seed": seed, "points": points}
     size = len(task.labels or ())
-    codes, answers = (kind.fit_targets(values, None) for values in (gold, predicted))
-    counts = np.bincount(codes * size + answers, minlength=size * size)
-    return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
+    confusion = np.zeros((size, size), dtype=int)
+    np.add.at(confusion, (kind.fit_targets(gold, None), kind.fit_targets(predicted, None)), 1)
+    return {"seed": seed, "confusion": confusion.tolist()}
 
 
 def _plain(value: Any) -> str:
     """A value of the configuration as it is written on the command line."""
     if isinstance(value, list):
-        return f"[{','.join(map(_plain, value))}]"
+        return f"[{','.join(_plain(item) for item in value)}]"
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
-    return {
-        "split": split, "median": _on_scale(score.median, scale),
-        "min": _on_scale(score.min, scale), "max": _on_scale(score.max, scale), "interval": _interval(score, scale),
-    }  # fmt: skip
+    """A score with its range over seeds and its interval."""
+    values = {"median": score.median, "min": score.min, "max": score.max}
+    interval = None if score.interval is None else [_on_scale(end, scale) for end in score.interval]
+    return {"split": split, **_all_on_scale(values, scale), "interval": interval}
 
 
-def _interval(score: Score, scale: Scale) -> list[float | None] | None:
-    return None if score.interval is None else [_on_scale(end, scale) for end in score.interval]
+def _all_on_scale(scores: Mapping[str, float | None], scale: Scale) -> dict[str, float | None]:
+    return {key: _on_scale(score, scale) for key, score in scores.items()}
 
 
 def _on_scale(score: float | None, scale: Scale) -> float | None:
     """A score × 100 or a difference on the scale, with three more decimals than the page shows, so that it may round it again."""
     return None if score is None else round(scale.value(float(score)), scale.decimals + 3)
-
-
-def _three_digits(p: float | None) -> float | None:
-    return None if p is None else float(f"{p:.3g}")

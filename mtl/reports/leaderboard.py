@@ -1,7 +1,7 @@
 """The leaderboard of all runs on one suite, beside the published rows."""
 
-from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
 
 from mtl.base.log import logger
@@ -11,18 +11,16 @@ from mtl.reports.board import Column, Group, GroupLine, Leaderboard
 from mtl.reports.breakdowns import breakdowns
 from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, tests_notes
 from mtl.reports.pair_tests import pair_tests
-from mtl.reports.rows import COSTS, Row, Score, by_family, single
+from mtl.reports.rows import RUN_COSTS, Causes, Row, Score, by_family, single
 from mtl.reports.settings import settings_spreads
 from mtl.runs.finished import FinishedRun
+from mtl.runs.notes import splits_text
 from mtl.runs.records import MetricScores
-from mtl.runs.summary import splits_text
 from mtl.stats.comparison import Sample, estimate
 from mtl.stats.samples import SampleCache, samples_of
 from mtl.tasks.metrics import is_metric, lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Published, Suite
 from mtl.tasks.task import Task
-
-RUN_COSTS = tuple(COSTS)[:6]  # the costs that a run records
 
 
 def leaderboard(
@@ -30,13 +28,8 @@ def leaderboard(
 ) -> Leaderboard:
     """The leaderboard of runs on one suite, with `references` as in `pair_tests`. Raises InputError if a run's file cannot be read."""
     suite = runs[0].suite
-    cache = cache or SampleCache(None)
-    titles = Counter(run.summary["title"] for run in runs)
-    ours = [
-        _run_row(run, samples_of(run, cache.reduced(run)), titles[run.summary["title"]] > 1, apart)
-        for run, apart in progress(list(zip(runs, _tasks_apart(runs), strict=True)), "resampling", "runs")
-    ]
-    rows = by_family([*ours, *(_published_row(row, suite) for row in suite.published)])
+    published_rows = [_published_row(row, suite) for row in suite.published]
+    rows = by_family([*_run_rows(runs, cache or SampleCache(None)), *published_rows])
     for note in apart_notes(rows):
         logger.warning("%s", note)
     tests = pair_tests(rows, references)
@@ -65,26 +58,47 @@ def _column(task: Task, suite: Suite) -> Column:
     return Column(task.title, metric, task.metric, task.id, averaged, group, task.labels, task.range)
 
 
+def _published_row(row: Published, suite: Suite) -> Row:
+    missing = suite.lacking(row.scores)
+    return Row(
+        name=row.model, label="published", family=row.family, split=row.split,
+        scores={id: single(value) for id, value in row.scores.items()},
+        means={} if row.average is None else {AVERAGE: single(row.average)},
+        further={id: {name: single(value) for name, value in also.items()} for id, also in row.also.items()},
+        missing=missing, marks={AVERAGE: "*" if missing else ""}, causes={AVERAGE: {"*": missing}} if missing else {},
+    )  # fmt: skip
+
+
+def _run_rows(runs: Sequence[FinishedRun], cache: SampleCache) -> list[Row]:
+    """The rows of runs. The label of a run is its title, with its name if another run has this title, too."""
+    titles = Counter(run.summary["title"] for run in runs)
+    rows = []
+    for run, apart in zip(progress(runs, "resampling", "runs"), _tasks_apart(runs), strict=True):
+        label, folder = run.summary["title"], run.summary["folder"]
+        if titles[label] > 1 and run.name != folder:
+            label += f", {run.name.removeprefix(folder + ',')}"
+        rows.append(_run_row(run, samples_of(run, cache.reduced(run)), label, apart))
+    return rows
+
+
 def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
-    """For each run, its tasks that are scored on other examples than those of the other runs on this split, with the key of its examples. The
-    other runs are those on the published data, if any is; else those on the examples that most runs have."""
-    by_split: dict[tuple[str, str], dict[str, list[int]]] = {}
+    """For each run, its tasks on other examples than most runs (than most on the published data, if any is), with the key of its examples."""
+    by_split: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, run in enumerate(runs):
         for task in run.tasks:
-            by_examples = by_split.setdefault((task.id, run.split(task)), {})
-            by_examples.setdefault(run.examples_key(task), []).append(number)
+            by_split[task.id, run.split(task)][run.examples_key(task)].append(number)
     apart: list[dict[str, str]] = [{} for _ in runs]
     for (id, _), by_examples in by_split.items():
-        is_published = {key: id not in runs[numbers[0]].summary["reduced"] for key, numbers in by_examples.items()}
-        main = max(by_examples, key=lambda key: (is_published[key], len(by_examples[key])))
-        others = [(key, number) for key, numbers in by_examples.items() if key != main for number in numbers]
-        for key, number in others:
-            apart[number][id] = key
+        published = [key for key, numbers in by_examples.items() if id not in runs[numbers[0]].summary["reduced"]]
+        main = max(published or by_examples, key=lambda key: len(by_examples[key]))
+        for key in by_examples.keys() - {main}:
+            for number in by_examples[key]:
+                apart[number][id] = key
     return apart
 
 
-def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, apart: Mapping[str, str]) -> Row:
-    """The row of a run. Its label names the run if another run has the same title. `apart` is as in `Row`."""
+def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart: Mapping[str, str]) -> Row:
+    """The row of a run. `apart` is as in `Row`."""
     summary = run.summary
     scores: dict[str, Score] = {}
     further: dict[str, dict[str, Score]] = {}
@@ -96,37 +110,34 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], same_title: bool, 
     means: dict[str, Score] = {}
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
     comparable = {task.id: run.examples_key(task) for task in run.tasks}
-    averaged = [id for id in run.suite.averaged if id in samples]
+    averaged = [id for id in run.suite.averaged if id in scores]
     if averaged:
         means[AVERAGE] = _average(run, samples[AVERAGE], averaged)
         splits[AVERAGE] = ", ".join(sorted({splits[id] for id in averaged}))
         comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
-    marks, reasons = _marks(run, averaged, apart)
-    is_named = same_title and run.name != summary["folder"]
-    suffix = f", {run.name.removeprefix(summary['folder'] + ',')}" if is_named else ""
+    causes = _causes_of_marks(run, averaged, apart)
     return Row(
-        name=run.name, label=summary["title"] + suffix, family=summary["family"],
+        name=run.name, label=label, family=summary["family"],
         split=splits_text(summary), splits=splits, scores=scores, means=means, further=further,
-        missing=run.suite.lacking(scores), reduced=summary["reduced"], apart=apart, marks=marks, reasons=reasons,
+        missing=run.suite.lacking(scores), reduced=summary["reduced"], apart=apart,
+        marks={column: "".join(by_mark) for column, by_mark in causes.items()}, causes=causes,
         cost={key: summary["cost"].get(key) for key in RUN_COSTS},
         run=run, samples=samples, comparable=comparable,
     )  # fmt: skip
 
 
-def _marks(
-    run: FinishedRun, averaged: Sequence[str], apart: Mapping[str, str]
-) -> tuple[dict[str, str], dict[str, Hashable]]:
-    """The marks of a run's row and the reasons for them, both as in `Row`. `averaged` are the tasks of its average."""
-    scored = [task.id for task in run.tasks]
+def _causes_of_marks(run: FinishedRun, averaged: Sequence[str], apart: Mapping[str, str]) -> Mapping[str, Causes]:
+    """What causes the marks of a run's row, by column. `averaged` are the tasks of its average."""
     reduced, chosen = run.summary["reduced"], run.summary.get("chosen_on_scored", ())
-    marks = {id: "†" * (id in reduced) + "§" * (id in apart) + "¶" * (id in chosen) for id in scored}
-    reasons: dict[str, Hashable] = {id: (marks[id], apart.get(id)) for id in scored if marks[id]}
-    missing = run.suite.lacking(scored)
-    of_average = {"†": [id for id in reduced if id in averaged], "§": [apart[id] for id in averaged if id in apart]}
-    of_average["¶"] = [id for id in averaged if id in chosen]
-    marks[AVERAGE] = "*" * bool(missing) + "".join(mark for mark, causes in of_average.items() if causes)
-    reasons[AVERAGE] = (*missing, *((mark, *causes) for mark, causes in of_average.items() if causes))
-    return marks, reasons
+    marked_tasks = {"†": {id: id for id in reduced}, "§": apart, "¶": {id: id for id in chosen}}
+    causes: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
+    if missing := run.suite.lacking(run.summary["tasks"]):
+        causes[AVERAGE]["*"] = missing
+    for column, ids in [*((task.id, [task.id]) for task in run.tasks), (AVERAGE, averaged)]:
+        for mark, tasks in marked_tasks.items():
+            if keys := [tasks[id] for id in ids if id in tasks]:
+                causes[column][mark] = keys
+    return causes
 
 
 def _average(run: FinishedRun, sample: Sample, averaged: Sequence[str]) -> Score:
@@ -146,17 +157,6 @@ def _interval(sample: Sample, least: float) -> tuple[float, float]:
     return max(low, least), min(high, 100.0)
 
 
-def _published_row(row: Published, suite: Suite) -> Row:
-    missing = suite.lacking(row.scores)
-    return Row(
-        name=row.model, label="published", family=row.family, split=row.split,
-        scores={id: single(value) for id, value in row.scores.items()},
-        means={} if row.average is None else {AVERAGE: single(row.average)},
-        further={id: {name: single(value) for name, value in also.items()} for id, also in row.also.items()},
-        missing=missing, marks={AVERAGE: "*" if missing else ""}, reasons={AVERAGE: tuple(missing)},
-    )  # fmt: skip
-
-
 def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
     """The tasks that have scores by one metric, as their metric or as a further one (`also`), in the suite's order. Only groups that say more than
     the table of scores: those with further metrics, and, where the tasks of a suite differ in their metric, those with more than one task."""
@@ -170,9 +170,8 @@ def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
         if not also and (len(main_metrics) == 1 or len(scored) == 1):
             continue
         columns = {task.id: task.title for task in scored}
-        lines = [_group_line(metric, scored, row) for row in rows]
-        with_scores = [line for line in lines if line.scores]
-        groups.append(Group(metric, metric_named(metric).title, columns, with_scores, has_mean=len(scored) > 1))
+        lines = [line for line in (_group_line(metric, scored, row) for row in rows) if line.scores]
+        groups.append(Group(metric, metric_named(metric).title, columns, lines, has_mean=len(scored) > 1))
     return groups
 
 
@@ -184,5 +183,6 @@ def _group_line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
         if score := by_metric.get(metric):
             scores[task.id] = score
     mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
-    mark = "†" * any(task.id in row.reduced for task in tasks) + "§" * any(task.id in row.apart for task in tasks)
-    return GroupLine(row, scores, mean, mark)
+    reduced = "†" if any(task.id in row.reduced for task in tasks) else ""
+    apart = "§" if any(task.id in row.apart for task in tasks) else ""
+    return GroupLine(row, scores, mean, reduced + apart)

@@ -6,8 +6,8 @@ from mtl.base.wording import listed
 from mtl.reports.board import PairTests
 from mtl.reports.pair_tests import MOST_FOR_PAIRS
 from mtl.reports.rows import Row
+from mtl.runs.notes import CONSTANT_NOTE, below_constant, same_answers
 from mtl.runs.records import Summary
-from mtl.runs.summary import CONSTANT_NOTE, below_constant, same_answers
 from mtl.stats.comparison import COVERAGE, LEAST_SEEDS, LEVEL
 from mtl.stats.resampling import RESAMPLES
 from mtl.tasks.suite import Suite

@@ -1,6 +1,6 @@
 """The rows of a leaderboard: runs, evaluations of encoders and published systems, with their scores, marks and costs."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -15,14 +15,15 @@ FAMILIES = {
     "lstm": "LSTM", "ensemble": "ensemble", "transformer": "transformer", "multilingual": "multilingual transformer",
     "polish": "Polish transformer", "llm": "large language model", "imported": "imported",
 }  # fmt: skip
-# Titles of costs, by their keys in a summary; the first six are those of runs.
-COSTS = {
-    "parameters": "parameters", "parameters_without_embeddings": "without embeddings",
-    "pretrain_seconds": "stage 1", "finetune_seconds": "stage 2", "peak_memory": "peak memory",
-    "sentences_per_second": "sentences/s", "seconds_per_task": "s/task", "memory": "memory", "dim": "dim",
+# Titles of costs, by their keys: those in the summary of a run, and further ones of sentence encoders.
+RUN_COSTS = {
+    "parameters": "parameters", "parameters_without_embeddings": "without embeddings", "pretrain_seconds": "stage 1",
+    "finetune_seconds": "stage 2", "peak_memory": "peak memory", "sentences_per_second": "sentences/s",
 }  # fmt: skip
+COSTS = {**RUN_COSTS, "seconds_per_task": "s/task", "memory": "memory", "dim": "dim"}
 
 AnyRow = TypeVar("AnyRow", bound="Row")
+Causes = Mapping[str, Sequence[str]]  # by mark, the tasks that cause it, or the keys of their examples
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class Row:
     apart: Mapping[str, str] = field(default_factory=dict)  # by task on other examples than most runs, a key of these
     seen: Sequence[str] = ()  # the columns of tasks that an encoder was trained on, and of means with such a task
     partial: Sequence[str] = ()  # the means, except AVERAGE, that lack one of their tasks
-    marks: Mapping[str, str] = field(default_factory=dict)
-    reasons: Mapping[str, Hashable] = field(default_factory=dict)  # of marks, by column: scores with equal ones compare
-    splits: Mapping[str, str] = field(default_factory=dict)
-    further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)  # by other metrics: by task id and metric
+    marks: Mapping[str, str] = field(default_factory=dict)  # by column; `mark` says what each means
+    causes: Mapping[str, Causes] = field(default_factory=dict)  # of marks, by column: scores with equal causes compare
+    splits: Mapping[str, str] = field(default_factory=dict)  # by column; those of a mean with commas
+    further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)  # scores by task and by another metric
     cost: Mapping[str, float | None] | None = None  # by the keys of COSTS; None for a published row
     run: FinishedRun | None = None
     samples: Mapping[str, Sample] = field(default_factory=dict)  # what the row's tests resample, by task id and AVERAGE
@@ -67,7 +68,7 @@ class Row:
 
     @property
     def ours(self) -> bool:
-        """Whether this is a run or a submission, not a published row."""
+        """Whether this is a run or a submission, which has samples, not a published row."""
         return bool(self.samples)
 
     @property
@@ -94,12 +95,12 @@ class Row:
 
 def by_family(rows: Iterable[AnyRow]) -> list[AnyRow]:
     """The rows in the order of FAMILIES."""
-    order = list(FAMILIES)
-    return sorted(rows, key=lambda row: order.index(row.family) if row.family in order else len(order))
+    places = {family: place for place, family in enumerate(FAMILIES)}
+    return sorted(rows, key=lambda row: places.get(row.family, len(places)))
 
 
 def average_order(row: Row) -> tuple[bool, bool, float]:
-    """What orders rows by their average, the best last: those without an average are first, then those with a partial one."""
+    """The key that sorts rows by their average, the best last: those without an average come first, then those with a partial one."""
     return row.average is not None, not row.missing, row.average.median if row.average else 0.0
 
 

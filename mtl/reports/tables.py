@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from mtl.reports.board import Leaderboard
-from mtl.reports.leaderboard import RUN_COSTS
+from mtl.reports.rows import RUN_COSTS
 from mtl.runs.finished import FinishedRun
 from mtl.tasks.suite import AVERAGE
 

@@ -29,7 +29,7 @@ Finished = TypeVar("Finished")
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A finished run."""
+    """A finished run: what its folder says of its scores and of the rows that they are on."""
 
     name: str  # the path of its folder, relative to the folder that was searched, without the suite's folder
     folder: RunFolder
@@ -97,10 +97,10 @@ class FinishedRun:
     def check(self) -> None:
         """Raise InputError unless every seed has a prediction for each scored row, and each scored row a group."""
         for task in self.tasks:
-            scored, split, (_, groups) = self.rows(task), self.split(task), self.recorded_groups(task)
-            rows, found = len(scored.targets), len(groups)
-            if found != rows:
-                raise InputError(f"{task.id}: {found} groups for {rows} {split} rows", path=self.folder.scored_rows)
+            scored, split = self.rows(task), self.split(task)
+            rows, groups = len(scored.targets), len(self.recorded_groups(task)[1])
+            if groups != rows:
+                raise InputError(f"{task.id}: {groups} groups for {rows} {split} rows", path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, split, task.id)
                 predicted = read_targets(task, file, scored.candidates, predicted=True)
@@ -153,9 +153,9 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
     return find_finished(runs_dir, "config.yaml", read)
 
 
-def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
+def find_finished(runs_dir: Path, first_file: str, read: Callable[[Path], Finished]) -> list[Finished]:
     """What is finished in a folder and below, but not in another run's folder, in order of path; what is not, or damaged, is left out with a warning.
-    A folder has the file `settings` from the beginning, summary.json when finished. Raises InputError for no folder; `read` does for damaged ones."""
+    Such a folder begins with the file `first_file`; summary.json comes last. Raises InputError for no folder; `read` does for a damaged one."""
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
 
@@ -164,7 +164,7 @@ def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished
 
     finished = []
     outer: Path | None = None
-    for folder in sorted(Path(path) for path, _, names in os.walk(runs_dir, onerror=leave_out) if settings in names):
+    for folder in sorted(Path(path) for path, _, names in os.walk(runs_dir, onerror=leave_out) if first_file in names):
         if outer is not None and outer in folder.parents:
             continue  # one of those that the run in `outer` was chosen from
         outer = folder
@@ -189,7 +189,7 @@ def read_suite(folder: RunFolder, suites: dict[bytes, Suite]) -> Suite:
 
 
 def _read(folder: RunFolder, path: Path, suites: dict[bytes, Suite]) -> FinishedRun:
-    """The run in a folder whose path relative to the folder that was searched is `path`. Raises InputError if it cannot be read."""
+    """The run in a folder. `path` is the folder's path from the one that was searched. Raises InputError if the run cannot be read."""
     if problem := text_problem(str(folder.path)):
         raise InputError(problem, path=folder.path)
     check_plain_folder(folder.path)

@@ -6,11 +6,8 @@ from typing import Any
 
 from mtl.base.settings.schema import Config
 from mtl.runs.records import MethodFacts, Summary
-from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
-
-CONSTANT_NOTE = "Best constant: the constant answer that scores best on train."
 
 
 def summarize(
@@ -29,24 +26,17 @@ def summarize(
     by_task = {task.id: _task_scores(task, seeds, constants[task.id], rows[task.id]) for task in tasks}
     resized = {task.id for task in tasks if _is_resized(task, rows[task.id])}
     only_changed = {id: list(splits) for id, splits in (changed or {}).items() if id in by_task and id not in resized}
-    differing = {*resized, *only_changed}
-    on_part = set(config.imported.rows)
-    if config.choosing_share:  # other dev rows choose
-        on_part |= {task.id for task in tasks if task.scored_split == "dev" and task.answered_by is None}
     same_answer: dict[str, list[int]] = {}
     for seed in sorted(seeds):
         for id in seeds[seed]["same_answer"]:
             same_answer.setdefault(id, []).append(seed)
     return {
         "suite": suite.name, "method": config.method, **method, "seeds": sorted(seeds), "tasks": by_task,
-        "average": suite.mean({id: values["median"] for id, values in by_task.items()}),
-        "partial": bool(suite.lacking(by_task)),
-        "missing": [id for id in suite.tasks if id not in by_task],
-        "reduced": [task.id for task in tasks if task.id in on_part | differing or task.answered_by in differing],
-        "changed": only_changed,
-        "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
-        "same_answer": same_answer,
-        "cost": cost([done["cost"] for done in seeds.values()]),
+        "average": suite.mean({id: record["median"] for id, record in by_task.items()}),
+        "partial": bool(suite.lacking(by_task)), "missing": [id for id in suite.tasks if id not in by_task],
+        "reduced": _reduced(tasks, config, {*resized, *only_changed}), "changed": only_changed,
+        "not_above_constant": [id for id, record in by_task.items() if record["median"] <= record["constant"]],
+        "same_answer": same_answer, "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }  # fmt: skip
@@ -58,22 +48,26 @@ def _is_resized(task: Task, rows: Mapping[str, int]) -> bool:
     return bool(task.rows) and published != dict(rows)
 
 
+def _reduced(tasks: Sequence[Task], config: Config, differing: set[str]) -> list[str]:
+    """The tasks that are not scored on the published data. `differing` are those whose files have other sizes or other contents."""
+    on_part = set(config.imported.rows)
+    if config.choosing_share:  # other dev rows choose
+        on_part |= {task.id for task in tasks if task.scored_split == "dev" and task.answered_by is None}
+    return [task.id for task in tasks if task.id in on_part | differing or task.answered_by in differing]
+
+
 def _task_scores(
     task: Task, seeds: Mapping[int, Mapping[str, Any]], constant: float, rows: Mapping[str, int]
 ) -> dict[str, Any]:
     """The content of `TaskScores`. Seeds that were trained before the task had a further metric lack its scores: then `also` lacks it."""
+    scores = _seed_scores({seed: done["scores"][task.id] for seed, done in seeds.items()})
+    record = {"metric": task.metric, "split": task.scored_split, **scores, "constant": constant, "rows": dict(rows)}
     by_seed = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
-    further = {
-        name: _seed_scores({seed: scores[name] for seed, scores in by_seed.items()})
-        for name in task.also or ()
-        if all(name in scores for scores in by_seed.values())
-    }
-    return {
-        "metric": task.metric, "split": task.scored_split,
-        **_seed_scores({seed: done["scores"][task.id] for seed, done in seeds.items()}),
-        "constant": constant, "rows": dict(rows),
-        **({"also": further} if further else {}),
-    }  # fmt: skip
+    further = {}
+    for name in task.also or ():
+        if all(name in by_metric for by_metric in by_seed.values()):
+            further[name] = _seed_scores({seed: by_metric[name] for seed, by_metric in by_seed.items()})
+    return {**record, "also": further} if further else record
 
 
 def _seed_scores(scores: Mapping[int, float]) -> dict[str, Any]:
@@ -83,39 +77,34 @@ def _seed_scores(scores: Mapping[int, float]) -> dict[str, Any]:
     return {"scores": by_seed, "median": median(values), "min": min(values), "max": max(values)}
 
 
-def splits_text(summary: Mapping[str, Any]) -> str:
-    """The splits that the tasks are scored on, as in "dev" or "dev, test"."""
-    return ", ".join(sorted({task["split"] for task in summary["tasks"].values()}))
-
-
-def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """The cost of one seed: the median over the seeds; for memory, the maximum."""
-    total: dict[str, float | None] = {}
-    for key in dict.fromkeys(name for seed in seeds for name in seed):
-        values = [value for seed in seeds if (value := seed.get(key)) is not None]
-        if not values:
-            total[key] = None
-        elif "memory" in key:
-            total[key] = max(values) or None  # a peak memory of 0 bytes is not known
+def cost(seeds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The cost of one seed: the median over the seeds; for memory, the maximum. A cost that is not known is None."""
+    total: dict[str, Any] = {}
+    for key, values in _known_values(seeds).items():
+        if "memory" in key or not values:
+            total[key] = max(values, default=0) or None  # a peak memory of 0 bytes is not known
         else:
             total[key] = int(median(values)) if key.startswith("parameters") else median(values)
     return total
 
 
-def joint_cost(costs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def joint_cost(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The cost of several models together: parameters and seconds are summed, memory is the largest, and a text takes the sum of their times."""
     total: dict[str, Any] = {}
-    for key in dict.fromkeys(name for model in costs for name in model):
-        values = [value for model in costs if (value := model.get(key)) is not None]
-        if not values:
-            total[key] = None
-        elif "memory" in key:
-            total[key] = max(values)
+    for key, values in _known_values(models).items():
+        if "memory" in key or not values:
+            total[key] = max(values, default=None)
         elif key == "sentences_per_second":
             total[key] = 1 / sum(1 / value for value in values)
         else:
             total[key] = sum(values)
     return total
+
+
+def _known_values(costs: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """By key of these costs, the values that are known."""
+    keys = dict.fromkeys(key for record in costs for key in record)
+    return {key: [record[key] for record in costs if record.get(key) is not None] for key in keys}
 
 
 def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:
@@ -133,19 +122,3 @@ def common_facts(summaries: Sequence[Summary]) -> dict[str, Any]:
 def distinct(values: Sequence[Any]) -> list[Any]:
     """The values without repetitions, in order of first occurrence."""
     return [value for number, value in enumerate(values) if value not in values[:number]]
-
-
-def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
-    """The tasks not above their best constant answer, as in "dyk 12.2 (constant 27.4)"; empty for the constant answer itself."""
-    if summary["is_constant"]:
-        return ""
-    show, tasks, ids = scale.show, summary["tasks"], summary["not_above_constant"]
-    return ", ".join(f"{id} {show(tasks[id]['median'])} (constant {show(tasks[id]['constant'])})" for id in ids)
-
-
-def same_answers(summary: Mapping[str, Any]) -> str:
-    """The tasks for which a seed predicts the same for every scored row, with these seeds, as in "cdsc-r (seed 2)". Empty if there are none, and
-    for the constant answer itself. A trained head does this if all its hidden units are saturated."""
-    by_task = {} if summary["is_constant"] else summary["same_answer"]
-    shown = {id: f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}" for id, seeds in by_task.items()}
-    return ", ".join(f"{id} ({seeds})" for id, seeds in shown.items())

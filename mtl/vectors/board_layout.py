@@ -53,6 +53,9 @@ class BoardLayout:
     def with_means(self, row: EncoderRow, printed: Mapping[str, float | None] | None = None) -> EncoderRow:
         """The row with its means and marks. `printed`: the averages × 100 of a published row."""
         marks = self._marks(row)
+        causes = {}
+        for mean, tasks in self.mean_tasks.items():
+            causes[mean] = {"*": [id for id in self.columns if id in row.scores and self.columns[id].task in tasks]}
         return replace(
             row,
             means=self._means(row, printed),
@@ -60,27 +63,24 @@ class BoardLayout:
             seen=[id for id in [*self.columns, *self.by_type] if "‡" in marks[id]],
             partial=[type_id for type_id in self.by_type if "*" in marks[type_id]],
             marks=marks,
-            reasons={
-                mean: tuple(id for id, column in self.columns.items() if id in row.scores and column.task in tasks)
-                for mean, tasks in self.mean_tasks.items()
-            },
+            causes=causes,
         )
 
     def _means(self, row: EncoderRow, printed: Mapping[str, float | None] | None) -> dict[str, Score]:
         """The averages of a row, the printed ones if it is published, and the means of the types of which it has all tasks of this leaderboard."""
-        scores, scored = {id: score.median for id, score in row.scores.items()}, self._tasks_of(row.scores)
-        means = {
-            type_id: fmean(scores[id] for id in ids if id in scores)
-            for type_id, ids in self.by_type.items()
-            if self._tasks_of(ids) <= scored
-        }
-        averages = {id: value for id, value in (printed or {}).items() if value is not None}
+        scored = self._tasks_of(row.scores)
+        type_means = {}
+        for type_id, ids in self.by_type.items():
+            if self._tasks_of(ids) <= scored:
+                type_means[type_id] = fmean(row.scores[id].median for id in ids if id in row.scores)
+        averages = {}
         is_withheld = self.complete_only and printed is None and self.benchmark.missing(scored)
-        if scores and not is_withheld:
-            averages.setdefault(AVERAGE, fmean(scores.values()))
-        if len(means) == len(self.by_type):
-            averages.setdefault(BY_TYPE, fmean(means.values()))
-        return {id: single(mean) for id, mean in {**averages, **means}.items()}
+        if row.scores and not is_withheld:
+            averages[AVERAGE] = fmean(score.median for score in row.scores.values())
+        if len(type_means) == len(self.by_type):
+            averages[BY_TYPE] = fmean(type_means.values())
+        averages |= {id: average for id, average in (printed or {}).items() if average is not None}
+        return {id: single(mean) for id, mean in {**averages, **type_means}.items()}
 
     def _marks(self, row: EncoderRow) -> dict[str, str]:
         """The marks of a row's scores and means, by the ids of columns and means (`Row.mark` says what a mark means)."""
@@ -106,42 +106,33 @@ class BoardLayout:
         """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
         rows = by_family(rows)
         types = {type_id: self.benchmark.types[type_id] for type_id in self.by_type}
-        type_titles = {type_id: type_.title for type_id, type_ in types.items()}
-        type_lines = _group_lines(rows, type_titles, BY_TYPE)
+        titles = {type_id: type_.title for type_id, type_ in types.items()}
+        shown = {AVERAGE: Column("AVG, tasks", "mean"), BY_TYPE: Column("AVG, types", "mean")}
+        shown |= {type_id: Column(type_.title, type_.metric_title) for type_id, type_ in types.items()}
         return Leaderboard(
-            board_id,
-            title,
-            SCALE,
-            {AVERAGE: Column("AVG", "mean"), **self.columns},
-            rows,
-            marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
-            notes=[*notes, *self._seen_notes(rows)],
+            board_id, title, SCALE, {AVERAGE: Column("AVG", "mean"), **self.columns}, rows,
+            marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [], notes=[*notes, *self._seen_notes(rows)],
             groups=[self._type_group(type_id, rows) for type_id in types],
-            page_groups=[Group("types", "by type", type_titles, type_lines, has_mean=True)],
-            shown_columns={
-                AVERAGE: Column("AVG, tasks", "mean"),
-                BY_TYPE: Column("AVG, types", "mean"),
-                **{type_id: Column(type_.title, type_.metric_title) for type_id, type_ in types.items()},
-            },
-            groups_title="Scores by type",
-            groups_note=GROUPS_NOTE,
-            unscored=self.benchmark.missing(self._tasks_of(self.columns)),
-            whole_averages=self.complete_only,
-        )
+            page_groups=[Group("types", "by type", titles, _group_lines(rows, titles, BY_TYPE), has_mean=True)],
+            shown_columns=shown, groups_title="Scores by type", groups_note=GROUPS_NOTE,
+            unscored=self.benchmark.missing(self._tasks_of(self.columns)), whole_averages=self.complete_only,
+        )  # fmt: skip
 
     def _type_group(self, type_id: str, rows: Sequence[EncoderRow]) -> Group:
         """The group of the tasks of a type."""
         type_, ids = self.benchmark.types[type_id], self.by_type[type_id]
-        titles, lines = {id: self.columns[id].title for id in ids}, _group_lines(rows, ids, type_id)
+        titles = {id: self.columns[id].title for id in ids}
+        lines = _group_lines(rows, ids, type_id)
         return Group(type_id, f"{type_.title}, {type_.metric_title}", titles, lines, has_mean=len(ids) > 1)
 
     def _seen_notes(self, rows: Sequence[EncoderRow]) -> list[str]:
         """A note on each row with scores on tasks whose training rows the encoder has seen."""
         notes = []
         for row in rows:
-            seen = row.evaluation.summary["seen"] if row.evaluation is not None else {}
-            if tasks := [task for task in seen if task in self._tasks_of(row.scores)]:
-                notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
+            if row.evaluation is not None:
+                scored = self._tasks_of(row.scores)
+                if tasks := [task for task in row.evaluation.summary["seen"] if task in scored]:
+                    notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
         return notes
 
 

@@ -15,16 +15,8 @@ from scipy import stats
 from simulated_runs import sample
 
 from mtl.api.cli import main
-from mtl.benchmark_making.power import (
-    NEVER,
-    Design,
-    PowerSettings,
-    SeedSpread,
-    other_rows,
-    power_report,
-    power_text,
-    same_rows,
-)
+from mtl.benchmark_making.power import PowerSettings, power_report, power_text
+from mtl.benchmark_making.smallest_difference import NEVER, Design, SeedSpread, other_rows, same_rows
 from mtl.reports.leaderboard import Leaderboard, leaderboard
 from mtl.runs.finished import find_runs
 from mtl.stats.comparison import Sample, estimate
@@ -81,6 +73,15 @@ def test_the_table_has_the_medians_over_tested_pairs(board: Leaderboard) -> None
     (note,) = [note for note in board.notes if note.startswith("Tasks without a significant difference")]
     cells = cells_of(text)
     assert f": AVG {cells['AVG'][3]}, CBD {cells['CBD'][3]}, DYK {cells['DYK'][3]}. mtl power" in note
+
+
+def test_the_number_of_examples_is_a_median_over_pairs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "other", "third"):
+        make_run(tmp_path / name, right(0.5), tasks=["ar"])
+    monkeypatch.setattr("run_folders.ROWS", 30)
+    for name in ("a", "b"):  # their pair comes first
+        make_run(tmp_path / name, right(0.5), ["method=svm"], tasks=["ar"], dev="other")
+    assert cells_of(power_text(leaderboard(find_runs(tmp_path)), PowerSettings()))["AR"][1] == "60"
 
 
 def test_where_every_task_tells_runs_apart_there_is_no_note(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from kinds_suite import write_kinds_suite
 from run_folders import summary_of
 
 from mtl.jobs.job import Job, load_job
-from mtl.runs.summary import below_constant, same_answers, splits_text
+from mtl.runs.notes import below_constant, same_answers, splits_text
 from mtl.tasks.scale import PERCENT, SCALES
 
 

@@ -58,7 +58,7 @@ def test_a_table_stands_beside_the_published_rows(name: str) -> None:
 def test_the_scale_of_the_suite_further_metrics_and_the_splits(tmp_path: Path) -> None:
     job = load_job({"suite": str(write_alpha_suite(tmp_path)), "method": "svm"})
     tasks = job.suite.choose(None)
-    tasks[0].title = "A|R"
+    tasks[0].title = "A|<R>"
     done = seeds(tasks, 28.64, -4.16, 30.0)
     for number, content in done.items():
         also = {task.id: dict.fromkeys(task.also or (), 10.0 * number) for task in tasks}

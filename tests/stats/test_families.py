@@ -11,9 +11,10 @@ from scipy import stats
 from scipy.linalg import hadamard
 
 from mtl.stats.comparison import PairTest, Sample, compare
-from mtl.stats.families import PRIOR_FREEDOM, Variance, family_tests, seed_parts
+from mtl.stats.families import RowsVariance, family_tests, tails
 from mtl.stats.holm import all_tails, largest_rejected, rank_intervals, with_holm
 from mtl.stats.resampling import RowSet
+from mtl.stats.seed_variance import PRIOR_FREEDOM, SeedVariance, seed_variances
 
 ROWS, OTHERS = RowSet("rows", 400), RowSet("others", 30)
 
@@ -48,19 +49,19 @@ def test_systems_and_runs_whose_seeds_agree_have_the_same_tail_as_alone() -> Non
     same = drawn(71, 9)
     fixed = Sample(np.full(3, 71.0), same.means, 0.0)
     columns = {"task": {"a": system(70, 1), "b": system(76, 2), "c": fixed, "d": drawn(72, 3), "e": drawn(73, 4)}}
-    found, parts = family_tests(columns)["task"], seed_parts(columns)["task"]
+    found, parts = family_tests(columns)["task"], seed_variances(columns)["task"]
     assert parts.variance[:3].tolist() == [0, 0, 0] and np.isinf(parts.freedom[:3]).all()
     np.testing.assert_array_equal(found.tail[:3, :3], found.p[:3, :3])
     assert (found.tail[3:, :3] != found.p[3:, :3]).all()
     # They are no evidence of how much other runs' seeds differ.
-    two = seed_parts({"task": {name: columns["task"][name] for name in "de"}})["task"]
+    two = seed_variances({"task": {name: columns["task"][name] for name in "de"}})["task"]
     np.testing.assert_allclose(parts.variance[3:], two.variance)
     np.testing.assert_allclose(parts.freedom[3:], two.freedom)
 
 
 def test_a_run_has_at_least_the_others_pooled_variance_where_more_seeds_weigh_more() -> None:
     runs = {name: drawn(70, ord(name), spread=spread) for name, spread in {"a": 1.0, "b": 2.0, "c": 0.1}.items()}
-    parts = seed_parts({"task": runs})["task"]
+    parts = seed_variances({"task": runs})["task"]
     expected = [(4 + 0.01) / 2, 4.0, (1 + 4) / 2]  # of a: the others'; of b: its own; of c: the others'
     np.testing.assert_allclose(parts.variance * 3, expected)
     # The others say less about a run whose seeds differ more.
@@ -69,7 +70,7 @@ def test_a_run_has_at_least_the_others_pooled_variance_where_more_seeds_weigh_mo
     runs = {"a": drawn(70, 1, 3, 0.0), "b": drawn(70, 2, 3, 1.0), "c": drawn(70, 3, 5, 2.0)}
     runs["a"] = replace(runs["a"], counted_with_rows=0.02)
     runs["b"] = replace(runs["b"], counted_with_rows=0.1)
-    parts = seed_parts({"task": runs})["task"]
+    parts = seed_variances({"task": runs})["task"]
     pooled = (2 * (1 - 0.3) + 4 * 4.0) / 6 + 3 * 0.02
     assert parts.variance[0] == pytest.approx(pooled / 3)
 
@@ -80,10 +81,10 @@ def test_a_run_that_differs_more_than_others_on_all_tasks_is_not_taken_for_one_o
         task: {run: drawn(70, 10 * run + task, spread=5.0 if run == 0 and task else 0.2) for run in range(6)}
         for task in range(5)
     }
-    parts = seed_parts(columns)[0]
+    parts = seed_variances(columns)[0]
     assert parts.variance[0] * 3 == pytest.approx(0.04 * (0.04 + 4 * 25) / (5 * 0.04), rel=0.01)
     assert parts.variance[1] > 0.04 / 3  # the others stay apart from it, too
-    alone = seed_parts({0: columns[0]})[0]
+    alone = seed_variances({0: columns[0]})[0]
     np.testing.assert_allclose(alone.variance * 3, 0.04)
 
 
@@ -105,7 +106,7 @@ def test_seeds_of_a_method_without_randomness_are_no_seeds() -> None:
     assert almost.variance > 0 and not almost.varies
     assert not Sample(almost.by_seed, almost.means, 1e-6).varies and Sample(almost.by_seed, almost.means, 1e-3).varies
     columns = {"task": {"almost": almost, "a": drawn(72, 2, spread=2.0), "b": drawn(72, 3, spread=2.0)}}
-    assert seed_parts(columns)["task"].variance[0] == 0
+    assert seed_variances(columns)["task"].variance[0] == 0
 
 
 def test_holm_against_its_definition() -> None:
@@ -178,25 +179,25 @@ def test_families_with_unlike_seeds_seldom_have_a_verdict(deviations: np.ndarray
     assert false <= 0.05 * 300
 
 
-def variance(rows: float, rows_freedom: float, seeds: float, seeds_freedom: float, counted: float) -> Variance:
-    numbers = (rows, rows_freedom, seeds, seeds_freedom, counted)
-    return Variance(*(np.array([number], dtype=np.float64) for number in numbers))
+def tail(value: float, rows: float, rows_freedom: float, seeds: float, seeds_freedom: float, counted: float) -> float:
+    """The tail of a difference between a run whose seeds have this variance and one system."""
+    of_rows = RowsVariance(np.full((2, 2), rows), np.full((2, 2), rows**2 / rows_freedom))
+    of_seeds = SeedVariance(np.array([seeds, 0]), np.array([counted, 0]), np.array([seeds_freedom, np.inf]))
+    return float(tails(np.zeros((2, 2)), np.array([[0, value], [-value, 0]]), of_rows, of_seeds)[0, 1])
 
 
 @pytest.mark.parametrize("freedom", [2, 4, 7.3, 40])
 @pytest.mark.parametrize("value", [0.0, 1.0, 3.0, -9.0])
 def test_of_seeds_alone_it_is_student_s_t(freedom: float, value: float) -> None:
-    found = variance(0.0, np.inf, 4.0, freedom, 0.0).p(np.array([2 * value]))
+    found = tail(2 * value, 0.0, np.inf, 4.0, freedom, 0.0)
     assert found == pytest.approx(2 * stats.t.sf(abs(value), freedom), rel=1e-4)
 
 
-@pytest.mark.parametrize("freedom", [1, 5, 11, 299])
-@pytest.mark.parametrize("value", [0.0, 1.0, 3.0, 8.0])
-def test_of_rows_alone_it_is_student_s_t(freedom: float, value: float) -> None:
+@pytest.mark.parametrize("freedom", [5, 11, 299])
+@pytest.mark.parametrize("value", [0.0, 1.0, 3.0])
+def test_of_rows_and_hardly_any_seeds_it_is_student_s_t(freedom: float, value: float) -> None:
     expected = 2 * stats.t.sf(value, freedom)
-    assert variance(4.0, freedom, 0.0, np.inf, 0.0).p(np.array([2 * value])) == pytest.approx(expected, rel=1e-12)
-    if freedom >= 5 and value < 5:  # with a little of seeds, where it is an approximation
-        assert variance(4.0, freedom, 1e-9, 4, 0.0).p(np.array([2 * value])) == pytest.approx(expected, rel=0.025)
+    assert tail(2 * value, 4.0, freedom, 1e-9, 4, 0.0) == pytest.approx(expected, rel=0.025)
 
 
 @pytest.mark.parametrize("counted", [0.0, 0.2, 3.0])
@@ -206,7 +207,7 @@ def test_both_parts_against_drawn_variances(counted: float) -> None:
     drawn = seeds_freedom / np.random.default_rng(0).chisquare(seeds_freedom, 2_000_000)
     error = np.sqrt(1.5 + np.maximum(0.0, 2.0 * drawn - counted))
     expected = np.mean(2 * stats.norm.sf(value / error))
-    assert variance(1.5, 1e9, 2.0, seeds_freedom, counted).p(np.array([value])) == pytest.approx(expected, rel=0.01)
+    assert tail(value, 1.5, 1e9, 2.0, seeds_freedom, counted) == pytest.approx(expected, rel=0.01)
 
 
 @pytest.mark.parametrize("rows_freedom", [5, 11, 29, 199])
@@ -217,21 +218,15 @@ def test_with_few_groups_of_rows_it_is_not_below_the_mean_over_both_variances(ro
     of_rows = rows_freedom / rng.chisquare(rows_freedom, 2_000_000)
     of_seeds = 4.0 / rng.chisquare(4.0, 2_000_000)
     expected = np.mean(2 * stats.norm.sf(value / np.sqrt(of_rows + of_seeds)))
-    found = variance(1.0, rows_freedom, 1.0, 4.0, 0.0).p(np.array([value]))[0]
+    found = tail(value, 1.0, rows_freedom, 1.0, 4.0, 0.0)
     assert 0.98 * expected <= found <= (3.0 if rows_freedom < 29 else 1.3) * expected
 
 
-def test_many_values_are_those_of_each_and_no_variance_leaves_no_chance() -> None:
-    rng = np.random.default_rng(1)
-    count = 70_000  # more than a block
-    parts = [rng.uniform(0.5, 2, count), rng.uniform(20, 300, count), rng.choice([0.0, 0.3, 2.0], count)]
-    parts += [rng.uniform(2, 9, count), rng.uniform(0, 0.3, count)]
-    values = rng.normal(0, 3, count)
-    found = Variance(*parts).p(values)
-    for number in (0, 1, 65_535, 65_536, count - 1):
-        alone = variance(*(float(part[number]) for part in parts)).p(values[number : number + 1])
-        assert found[number] == pytest.approx(alone[0], rel=1e-12)
-    assert variance(0.0, np.inf, 0.0, np.inf, 0.0).p(np.array([1.0])) == [0.0]
+def test_the_tails_of_many_pairs_are_computed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {"task": {number: drawn(70 + number, number) for number in range(6)}}
+    whole = family_tests(columns)["task"].tail
+    monkeypatch.setattr("mtl.stats.families.BLOCK", 4)
+    np.testing.assert_allclose(family_tests(columns)["task"].tail, whole, rtol=1e-12)
 
 
 def ranks(columns: Mapping[str, Mapping[Any, Sample]]) -> dict[str, dict[Any, tuple[int, int]]]:

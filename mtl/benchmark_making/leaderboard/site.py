@@ -89,7 +89,7 @@ def _row(suite: Suite, scored: ScoredSubmission, split: str) -> Row:
         means=means,
         missing=missing,
         marks={AVERAGE: "*" if missing else ""},
-        reasons={AVERAGE: tuple(missing)},
+        causes={AVERAGE: {"*": missing}},
         cost={"parameters": system.parameters, "finetune_seconds": system.seconds},
         samples=samples,
         comparable=dict.fromkeys(samples, "labels"),
