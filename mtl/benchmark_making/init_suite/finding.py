@@ -20,7 +20,8 @@ from mtl.benchmark_making.init_suite.tables import read_table
 from mtl.data.files import data_lines
 from mtl.data.forms import form_of
 from mtl.data.json_rows import parse_object
-from mtl.tasks.task import BESIDE, PART, SPLIT_OF, SPLITS, Layout
+from mtl.tasks.layout import Layout
+from mtl.tasks.task import BESIDE, PART, SPLIT_OF, SPLITS
 
 OTHER_DATA = {
     *(".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle"),

@@ -15,7 +15,8 @@ from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted
 from mtl.benchmark_making.init_suite.sniffing import Sniffed, sniff
 from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
 from mtl.data.forms import TABLES, form_of
-from mtl.tasks.task import BESIDE, Reading, Task
+from mtl.tasks.layout import Reading
+from mtl.tasks.task import BESIDE, Task
 
 
 def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> SplitTables:

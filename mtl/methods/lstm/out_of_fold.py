@@ -14,7 +14,7 @@ from mtl.base.progress import Progress
 from mtl.data.dataset import Split
 from mtl.methods.floors.estimators import new_estimator, quiet_fit
 from mtl.methods.floors.features import Matrix
-from mtl.tasks.target_kind import HeadTargets
+from mtl.tasks.head_targets import HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
