@@ -122,8 +122,6 @@ class Task:
     hub: HubSource | None = None
     withdrawn: bool = False  # `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone, and messages say so
 
-    # The inputs.
-
     @property
     def sides(self) -> int:
         """The number of texts in one model input: 1, or 2 for a pair. A choice has one input for each candidate."""
@@ -148,8 +146,6 @@ class Task:
         """The columns that hold the ends of a row's spans: start and stop of each."""
         return [end for _, column in self.marked for end in span_ends(column)]
 
-    # The targets.
-
     @property
     def implied_kind(self) -> str:
         """The target kind that a declaration without `kind` implies, or an empty string."""
@@ -168,8 +164,6 @@ class Task:
         assert self.range is not None
         low, high = self.range
         return low, high
-
-    # The scores.
 
     @property
     def scored_split(self) -> str:
@@ -193,8 +187,6 @@ class Task:
     def measured_by(self, metric: str) -> "Task":
         """The same task with another metric, such as one of `also`."""
         return replace(self, metric=metric)
-
-    # The files.
 
     def read_columns(self, targets: bool) -> list[str]:
         """The columns of a file that are read: those of texts and spans, and with targets those of target, starts, group and `further_columns`."""

@@ -32,18 +32,15 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
     """Let trainings within the block use the objects in these settings, which are by dotted key.
 
     Yields the settings with the names of classes in place of objects, and the keys of the settings that have held objects."""
-    with_names = dict(settings)
-    values_by_key: dict[str, list[Any]] = {}
-    objects: list[Any] = []
+    with_names, values_by_key = dict(settings), dict[str, list[Any]]()
     for key in (CALLBACKS, LOGGER):
-        value = settings.get(key)
-        values = value if isinstance(value, list) else [value]
-        objects_here = [value for value in values if isinstance(value, OBJECT_TYPES)]
-        if objects_here:
+        values = settings.get(key)
+        values = values if isinstance(values, list) else [values]
+        if any(isinstance(value, OBJECT_TYPES) for value in values):
             names = [_class_name(value) for value in values]
             with_names[key] = names if key == CALLBACKS else ", ".join(map(str, names))
             values_by_key[key] = values
-            objects += objects_here
+    objects = [value for values in values_by_key.values() for value in values if isinstance(value, OBJECT_TYPES)]
     for user_object in objects:
         start_state(user_object).remember()
     token = _values.set(values_by_key)
@@ -58,9 +55,7 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
 def _class_name(value: Any) -> Any:
     """The name of a class, or of an object's class, as in "package.module:Class". Any other value is returned as it is."""
     named_class = type(value) if isinstance(value, OBJECT_TYPES) else value
-    if not isinstance(named_class, type):
-        return value
-    return f"{named_class.__module__}:{named_class.__qualname__}"
+    return f"{named_class.__module__}:{named_class.__qualname__}" if isinstance(named_class, type) else value
 
 
 def check_attached(config: TrainerConfig) -> None:
@@ -92,11 +87,9 @@ def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
 
 def user_loggers(config: TrainerConfig) -> list[Logger] | None:
     """The loggers of `trainer.logger` as `user_callbacks` has callbacks; None if it holds no object and names no class, but a logger of mtl's."""
-    if LOGGER in _values.get({}):
-        return [_instance(value, Logger, LOGGER) for value in _values.get()[LOGGER]]
-    if ":" in config.logger:
-        return [_instance(config.logger, Logger, LOGGER)]
-    return None
+    named = [config.logger] if ":" in config.logger else None
+    values = _values.get({}).get(LOGGER, named)
+    return None if values is None else [_instance(value, Logger, LOGGER) for value in values]
 
 
 def _instance(value: Any, kind: Any, key: str) -> Any:

@@ -20,7 +20,7 @@ class LoggedTraining(NamedTuple):
     """What W&B and MLflow are told of a training."""
 
     run: str  # the folder of the run
-    stage: str  # the name of the stage
+    stage: str
     name: str  # seed-SEED/STAGE, and where the training continues
     settings: dict[str, Any]  # those of the run, by dotted key
 
@@ -39,10 +39,10 @@ def stage_loggers(
     continued = f", continued after validation {epoch}" if epoch else ""
     training = LoggedTraining(run, stage, f"seed-{seed}/{stage}{continued}", dict(settings))
     with ExitStack() as block:
-        yield [*_loggers_of_files(config.logger, folder, epoch), *_loggers_of_services(config.logger, training, block)]
+        yield [*_file_loggers(config.logger, folder, epoch), *_service_loggers(config.logger, training, block)]
 
 
-def _loggers_of_files(logger: str, folder: Path, epoch: int) -> Iterator[Logger]:
+def _file_loggers(logger: str, folder: Path, epoch: int) -> Iterator[Logger]:
     """The loggers that write into the folder of the stage."""
     if logger != "none":
         yield CSVLogger(folder, "log", f"from-epoch-{epoch}")
@@ -50,17 +50,15 @@ def _loggers_of_files(logger: str, folder: Path, epoch: int) -> Iterator[Logger]
         yield TensorBoardLogger(folder, name="tensorboard", version="")
 
 
-def _loggers_of_services(logger: str, training: LoggedTraining, block: ExitStack) -> list[Logger]:
-    """The logger of W&B or of MLflow, which has begun to log; neither with another `trainer.logger`. Raises InputError if it cannot log."""
+def _service_loggers(logger: str, training: LoggedTraining, block: ExitStack) -> list[Logger]:
+    """The logger of W&B or of MLflow, which has begun to log, if `trainer.logger` names one. Raises InputError if it cannot log."""
     try:
         if logger == "wandb":
             return [_wandb_logger(training, block)]
-        if logger == "mlflow":
-            return [_mlflow_logger(training)]
+        return [_mlflow_logger(training)] if logger == "mlflow" else []
     except Exception as error:
         remedy = "MLFLOW_TRACKING_URI says where MLflow logs, WANDB_MODE=offline lets W&B log on this machine"
         raise InputError(f"cannot log ({reason_of(error)}); {remedy}", key=LOGGER, value=logger) from None
-    return []
 
 
 def _wandb_logger(training: LoggedTraining, block: ExitStack) -> Logger:
@@ -70,9 +68,8 @@ def _wandb_logger(training: LoggedTraining, block: ExitStack) -> Logger:
     if wandb.run is None:
         block.callback(wandb.finish)
     project = os.environ.get("WANDB_PROJECT", PROJECT)
-    logger = WandbLogger(
-        training.name, project=project, group=training.run, job_type=training.stage, config=training.settings
-    )
+    run, stage, name, settings = training
+    logger = WandbLogger(name, project=project, group=run, job_type=stage, config=settings)
     _ = logger.experiment  # begins the run
     return logger
 

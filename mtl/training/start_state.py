@@ -1,12 +1,8 @@
 """What an object of the user's, a logger or a callback, was like before its first training: each training is to begin with the object like this.
 
-What counts as an object's state differs, so there are three classes with the same three steps:
-
-    remember            before a run: keep the state, unless an earlier run of the object has kept it
-    restore             before each training: put the state back
-    forget_unchanged    after a run: forget what the run has not changed, which the user may set before the next one
-
-The state is kept in an attribute of the object itself, so it lasts as long as the object."""
+What counts as an object's state differs, so there are two classes with the same three steps. `remember`, before a run, keeps the state, unless an
+earlier run of the object has kept it; `restore`, before each training, puts it back; `forget_unchanged`, after a run, forgets what the run has not
+changed, which the user may set before the next one. The state is kept in an attribute of the object itself, so it lasts as long as the object."""
 
 import copy
 from contextlib import suppress
@@ -19,27 +15,12 @@ from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
 KEPT = "_state_before_trainings"  # the attribute in which a state is kept
 
 
-class StartState:
-    """The state of an object that begins each training as the last one left it: of a logger that goes on with the same log."""
+class StateOfAttributes:
+    """The state of an object that consists of all its attributes. Trainings get copies of dictionaries, which Lightning's callbacks fill; any other
+    value is the same object in all trainings."""
 
     def __init__(self, owner: Any) -> None:
-        """`owner` is the object."""
-        self.owner, self.attributes = owner, vars(owner)
-
-    def remember(self) -> None:
-        """Keep the state that the object has now, unless one is kept."""
-
-    def restore(self) -> None:
-        """Give the object the state that is kept."""
-
-    def forget_unchanged(self) -> None:
-        """Keep no longer what the object still has."""
-
-
-class StateOfAttributes(StartState):
-    """The state of an object that consists of all its attributes.
-
-    Trainings get copies of dictionaries, which Lightning's callbacks fill. Any other value is the same object in all trainings."""
+        self.attributes = vars(owner)
 
     def remember(self) -> None:
         changed_by_earlier_runs = self.attributes.pop(KEPT, {})
@@ -59,28 +40,31 @@ class StateOfAttributes(StartState):
         self.attributes[KEPT] = changed
 
 
-class StateOfDict(StartState):
-    """The state of a callback that consists of what its `state_dict` returns."""
+class StateOfDict:
+    """The state of a callback that consists of what its `state_dict` returns. A logger of this class has none: it goes on with the same log."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner, self.attributes = owner, vars(owner)
 
     def remember(self) -> None:
-        if KEPT not in self.attributes:
+        if isinstance(self.owner, pl.Callback) and KEPT not in self.attributes:
             with suppress(Exception):  # it has no state before `on_fit_start`, which then makes a new one
                 self.attributes[KEPT] = copy.deepcopy(self.owner.state_dict())
 
     def restore(self) -> None:
-        state = self.attributes.get(KEPT)
-        if state:
-            self.owner.load_state_dict(copy.deepcopy(state))
+        if self.attributes.get(KEPT):
+            self.owner.load_state_dict(copy.deepcopy(self.attributes[KEPT]))
+
+    def forget_unchanged(self) -> None:
+        """Nothing: the user cannot set a part of it."""
 
 
-def start_state(owner: Any) -> StartState:
-    """What counts as the state of this object.
-
-    `state_dict` of Lightning's own callbacks, and of classes derived from them, lacks attributes that count, so all their attributes do. So do
-    those of a logger that numbers its folders, which then begins a new folder for each training."""
-    if _is_callback_of_lightning(owner) or _numbers_folders(owner):
-        return StateOfAttributes(owner)
-    return StateOfDict(owner) if isinstance(owner, pl.Callback) else StartState(owner)
+def start_state(owner: Any) -> StateOfAttributes | StateOfDict:
+    """What counts as the state of this object. `state_dict` of Lightning's own callbacks, and of classes derived from them, lacks attributes that
+    count, so all their attributes do; and those of a logger that numbers its folders, which begins a new folder for each training."""
+    return (
+        StateOfAttributes(owner) if _is_callback_of_lightning(owner) or _numbers_folders(owner) else StateOfDict(owner)
+    )
 
 
 def _is_callback_of_lightning(owner: Any) -> bool:

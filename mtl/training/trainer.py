@@ -60,9 +60,7 @@ def train(
         InputError: if Lightning cannot continue from the state.
         KeyboardInterrupt: for SIGTERM, too."""
     begin = TrainingBegun()
-    all_callbacks = [*callbacks, begin]
-    if resumable:
-        all_callbacks.append(StateOfEpoch(resume))
+    all_callbacks = [*callbacks, begin, StateOfEpoch(resume)] if resumable else [*callbacks, begin]
     with quiet(), naming(resume.parent):
         trainer = pl.Trainer(
             devices=1,
