@@ -18,7 +18,7 @@ from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.costs import networks_cost
 from mtl.methods.floors.trained import TrainedFloor
-from mtl.methods.lstm.linear import LinearModels, basis, train_linear
+from mtl.methods.lstm.linear import LinearModels, outputs_version, train_linear
 from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm
@@ -56,7 +56,7 @@ class TwoStages(Method):
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         if config.head.linear:
-            self.fingerprints["linear"] = basis(config.floor)
+            self.fingerprints["linear"] = outputs_version(config.floor)
         self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
         self.facts["precision"] = training_precision(config.trainer)
         self.facts["hidden_size"] = config.encoder.hidden_size
