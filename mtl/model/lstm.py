@@ -99,7 +99,7 @@ def _run(
 
 
 def _step(step: Step, gate: Tensor, last_cell: Tensor, cell: Tensor, state: Tensor) -> None:
-    """One step of the forward pass. `gate` comes with the sums that the gates get, and leaves with the gates' values; `cell` and `state` are filled."""
+    """One step of the forward pass: turn `gate` from the sums that the gates get into the gates' values, and fill `cell` and `state`."""
     hidden, carried = len(cell), step.carried
     i, f, g, o = gate.split(hidden)
     gate[: 2 * hidden].sigmoid_()
@@ -137,8 +137,8 @@ def _run_back(
 def _step_back(
     step: Step, gate: Tensor, last_cell: Tensor | None, cell: Tensor, grad_state: Tensor, cell_after: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
-    """One step of the backward pass, which overwrites `grad_state`. Returns the gradient of the gates' inputs, and what reaches the carried columns of
-    the last cell; `cell_after` is this of the step after."""
+    """One step of the backward pass, which overwrites `grad_state`: the gradients of the gates' inputs, and of the carried columns of the last cell.
+    `cell_after` is what the step after this one has returned of this cell."""
     hidden, carried = len(cell), step.carried
     i, f, g, o = gate.split(hidden)
     tanh_cell = cell.tanh()
