@@ -98,7 +98,7 @@ class TrainedNetworks(ABC):
         codes = self._compute(batching.predict_rows, task, rows)
         kind = target_kind(task)
         last_texts = [make_example(task, row).inputs[0][-1] for row in rows] if kind.by_unit else []
-        return kind.head.decode(codes, self.answers.get(_head(task), []), last_texts)
+        return kind.head.decode(codes, self.answers.get(task.answered_by or task.id, []), last_texts)
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
@@ -108,7 +108,7 @@ class TrainedNetworks(ABC):
         """The network with the head that answers a task, under whose id it knows the task."""
         if self._only is not None:
             return self._only
-        head = _head(task)
+        head = task.answered_by or task.id
         if self._last is None or self._last[0] != head:
             self._last = head, self._open_network(replace(task, id=head))
         return self._last[1]
@@ -130,9 +130,4 @@ class TrainedNetworks(ABC):
     def _compute(self, compute: Compute, task: Task, rows: Sequence[Row]) -> np.ndarray:
         split, task_input = self.prepared(task, rows)
         network, trainer = self.network(task), self.config.trainer
-        return task_input.computed(compute, network, _head(task), split, self.batch_size, trainer)
-
-
-def _head(task: Task) -> str:
-    """The id of the task whose head answers this one."""
-    return task.answered_by or task.id
+        return task_input.computed(compute, network, task.answered_by or task.id, split, self.batch_size, trainer)

@@ -233,18 +233,15 @@ def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
     and missing gradients on Apple's GPUs (pytorch#102911). Differences up to the tolerance, of numbers around 1, count as rounding."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        lstm, inputs = BiLSTM(5, 7), torch.randn(4, 6, 5)
-    on_cpu, on_device = _outputs_and_gradients(lstm, inputs, "cpu"), _outputs_and_gradients(lstm, inputs, device)
-    for expected, computed in zip(on_cpu, on_device, strict=True):
+        lstm, inputs, lengths = BiLSTM(5, 7), torch.randn(4, 6, 5), torch.tensor([6, 1, 4, 2])
+    results: list[list[Tensor | None]] = []
+    for place in ("cpu", device):
+        moved_lstm, moved_inputs = copy.deepcopy(lstm).to(place), inputs.to(place).detach().requires_grad_()
+        outputs = moved_lstm(moved_inputs, lengths)
+        outputs.square().sum().backward()
+        results.append([outputs, moved_inputs.grad, *(weight.grad for weight in moved_lstm.parameters())])
+    for expected, computed in zip(*results, strict=True):
         assert expected is not None
         if computed is None or not torch.allclose(computed.cpu(), expected, atol=tolerance, rtol=tolerance):
             message = "this version of torch computes wrong gradients of LSTMs there; set trainer.accelerator=cpu"
             raise InputError(message, key="trainer.accelerator", value=device.type)
-
-
-def _outputs_and_gradients(lstm: BiLSTM, inputs: Tensor, place: torch.device | str) -> list[Tensor | None]:
-    """The outputs of a copy of an LSTM there, and the gradients of its inputs and weights. The inputs, (4, 6, features), have different lengths."""
-    moved_lstm, moved_inputs = copy.deepcopy(lstm).to(place), inputs.to(place).detach().requires_grad_()
-    outputs = moved_lstm(moved_inputs, torch.tensor([6, 1, 4, 2]))
-    outputs.square().sum().backward()
-    return [outputs, moved_inputs.grad, *(weight.grad for weight in moved_lstm.parameters())]

@@ -29,8 +29,6 @@ class FloorTargets(ABC):
     def format(self, target: Target) -> str:
         """The cell for a target or a prediction."""
 
-    # Constant answers.
-
     def commonest(self, train: np.ndarray) -> Target:
         """The most frequent target of the training rows; among equally frequent ones, the first in the order of their cells."""
         counts = Counter(train.tolist())
@@ -44,8 +42,6 @@ class FloorTargets(ABC):
         """The same answer for every row: targets (rows,)."""
         return np.full(rows, answer, dtype=self.dtype)
 
-    # Random answers.
-
     def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,), distributed as those of the training rows, or codes (rows, codes), which `HeadTargets.decode` makes targets."""
         return rng.choice(train, size=rows)
@@ -53,8 +49,6 @@ class FloorTargets(ABC):
     def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,), or codes as in `draw`. Each answer that occurs in the training rows is equally probable."""
         return rng.choice(np.array(sorted(set(train.tolist())), dtype=self.dtype), size=rows)
-
-    # Scikit-learn's estimators.
 
     def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """The targets (inputs,) that an estimator is trained on."""

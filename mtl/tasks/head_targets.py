@@ -31,8 +31,6 @@ class HeadTargets(ABC):
     def __init__(self, task: Task) -> None:
         self.task, self.labels = task, task.labels or []
 
-    # Codes.
-
     def answers(self, train: np.ndarray) -> list[str]:
         """The words that the outputs of a head mean, from the targets of the training rows."""
         return []
@@ -53,8 +51,6 @@ class HeadTargets(ABC):
         """Which rows, bool (rows,), a model that reads so many of each row's units, (rows,), cannot learn from."""
         return np.zeros(len(codes), dtype=bool)
 
-    # The loss.
-
     @abstractmethod
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The mean loss of a batch."""
@@ -66,8 +62,6 @@ class HeadTargets(ABC):
     def row_weights(self, codes: np.ndarray) -> np.ndarray | None:
         """The weight of each row in the mean of `loss`, (rows,); None if all count the same."""
         return None
-
-    # Predictions.
 
     @abstractmethod
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":

@@ -117,8 +117,6 @@ class TargetKind(FloorTargets):
         """A target or a prediction as Python code gets it."""
         return self.to_json(target)
 
-    # Predictions.
-
     def remark(self, predictions: np.ndarray) -> str | None:
         """What the user should know of valid predictions (rows,), in words, or None."""
         return None

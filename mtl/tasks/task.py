@@ -230,16 +230,13 @@ class Task:
 
     def fingerprint(self) -> str:
         """SHA-256 of the fields that scores depend on, without those, and `reading.spans`, if they are None: runs stay valid after a new field."""
-        values = {name: getattr(self, name) for name in SCORES_DEPEND_ON}
+        values = {name: getattr(self, name) for name in SCORES_DEPEND_ON if getattr(self, name) is not None}
         if self.reading is not None:
-            reading = dict(vars(self.reading))
-            if self.reading.spans is None:
-                del reading["spans"]
-            values["reading"] = reading
+            keys = vars(self.reading).items()
+            values["reading"] = {key: value for key, value in keys if key != "spans" or value is not None}
         if self.kind != self.implied_kind:
             values["kind"] = self.kind
-        known = {name: value for name, value in values.items() if value is not None}
-        return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def span_ends(column: str) -> list[str]:

@@ -16,8 +16,8 @@ from pytorch_lightning.loggers import Logger
 from mtl.base.errors import InputError, reason_of
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.wings import resolve
-from mtl.training.quiet import SILENT, quiet
 from mtl.training.start_state import start_state
+from mtl.training.trainer import SILENT, quiet
 
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
 PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs

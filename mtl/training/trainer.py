@@ -1,10 +1,13 @@
 """Lightning's Trainer for every training. Each epoch ends with a validation and a file of the whole state, from which an interrupted training
 continues. SIGTERM ends the program as Ctrl-C does. A training that diverges ends before its weights are saved."""
 
+import logging
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -17,9 +20,14 @@ from mtl.base.errors import InputError, reason_of, resource_problem
 from mtl.base.files import naming, write_checkpoint
 from mtl.base.untrusted import Count
 from mtl.training.checkpoints import are_weights_of
-from mtl.training.quiet import SILENT, quiet
 from mtl.training.validated_module import ValidatedModule
 
+SILENT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # options of a Trainer
+LOGGERS = ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")
+WARNING_MODULES = "pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics"
+MEANT_SO = (
+    ".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"  # what warnings are about
+)
 DELETE_IT = "; delete it"  # the end of messages on the file of a state
 
 # Errors of Lightning while it reads a state that is not what it seems.
@@ -146,3 +154,23 @@ class AtomicCheckpointIO(TorchCheckpointIO):
     def load_checkpoint(self, path: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
         """The whole state, on the CPU. Raises InputError if it is damaged."""
         return dict(read_checkpoint(Path(path), State, DELETE_IT))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Within the block, silence Lightning's messages and warnings. Nothing is printed for a thread that an OSError ends, either: TensorBoard writes
+    in a thread of its own, and raises the error in this one later."""
+    levels = {name: logging.getLogger(name).level for name in LOGGERS}
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    hook = threading.excepthook
+    threading.excepthook = lambda failure: None if isinstance(failure.exc_value, OSError) else hook(failure)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module=WARNING_MODULES)
+            warnings.filterwarnings("ignore", message=MEANT_SO)
+            yield
+    finally:
+        threading.excepthook = hook
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

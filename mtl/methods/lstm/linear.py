@@ -61,32 +61,19 @@ class CachedModel(TypedDict):
 class LinearModels:
     """The linear models of a run."""
 
-    by_task: Mapping[str, LinearModel]  # by the id of the task that each was trained on
-
-    @property
-    def models(self) -> dict[str, TaskModel]:
-        """What predicts new rows, by the id of the task that it was trained on."""
-        return {id: linear.model for id, linear in self.by_task.items()}
-
-    @property
-    def outputs(self) -> dict[str, Mapping[str, np.ndarray]]:
-        """The outputs for the rows of the dataset, float32 (inputs, outputs), by the id of the task of the rows and by split."""
-        return {id: by_split for linear in self.by_task.values() for id, by_split in linear.outputs.items()}
-
-    @property
-    def seconds(self) -> float:
-        """How long their training took."""
-        return sum((linear.seconds for linear in self.by_task.values()), 0.0)
+    models: Mapping[str, TaskModel]  # what predicts new rows, by the id of the task that it was trained on
+    outputs: Mapping[str, Mapping[str, np.ndarray]]  # those of all `LinearModel.outputs`
+    seconds: float
 
     @property
     def parameters(self) -> int:
-        return sum(linear.model.parameters for linear in self.by_task.values())
+        return sum(model.parameters for model in self.models.values())
 
     def write(self, seed_folder: Path) -> None:
         """Write the models into the folder of a seed, for `load_linear`."""
         for id, model in self.models.items():
             write_checkpoint(model_file(seed_folder, id), model.content())
-        write_json(_list_file(seed_folder), list(self.by_task))
+        write_json(_list_file(seed_folder), list(self.models))
 
 
 def outputs_version(floor: FloorConfig) -> str:
@@ -112,7 +99,9 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
             if linear is not None:
                 by_task[task.id] = linear
             bar.reach(sum(fits[: number + 1]))  # also those of a model that is cached, or that cannot be taught
-    return LinearModels(by_task)
+    outputs = {id: by_split for linear in by_task.values() for id, by_split in linear.outputs.items()}
+    seconds = sum((linear.seconds for linear in by_task.values()), 0.0)
+    return LinearModels({id: linear.model for id, linear in by_task.items()}, outputs, seconds)
 
 
 def _has_linear(task: Task, answers: Answers) -> bool:

@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from small_suite import write_tsv
 
 import mtl.methods.floors.fasttext_classifier as fasttext_classifier
-import mtl.methods.floors.search as search
+import mtl.methods.floors.floor as floor
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.floors.model_file import KEEPABLE
 from mtl.methods.predictor import Predictor
@@ -148,7 +148,7 @@ def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, m
     run = [*floor_settings, "method=forest", "seeds=[1]", "floor.grid.n_estimators=[5]"]
     run_baseline(job([*run, f"run_dir={tmp_path}/whole"]))
     fitted = []
-    fit = search.Search.fit_estimator
+    fit = floor.Search.fit_estimator
 
     def interrupted(self, chosen, features):  # type: ignore[no-untyped-def]
         fitted.append(self.task.id)
@@ -156,7 +156,7 @@ def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, m
             raise KeyboardInterrupt
         return fit(self, chosen, features)
 
-    monkeypatch.setattr(search.Search, "fit_estimator", interrupted)
+    monkeypatch.setattr(floor.Search, "fit_estimator", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_baseline(job(run))
     assert fitted == ["kansla"] * 4 + ["samma"] * 2
