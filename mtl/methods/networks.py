@@ -84,9 +84,7 @@ class TrainedNetworks(ABC):
         """A batch has `size` model inputs. `network` returns the network of a task with training rows: its head and its weights, on the device."""
         self.config, self.device, self.batch_size, self.answers = config, device, size, answers
         self._open_network = network
-        self._last: tuple[str, TaskNetwork] | None = (
-            None  # the head that answered last, by the id of its task, and its network
-        )
+        self._last: tuple[str, TaskNetwork] | None = None  # the head that answered last, and its network
         self._only: TaskNetwork | None = None  # the one that answers in place of all others (`use`)
 
     @abstractmethod

@@ -251,9 +251,7 @@ class ScoredRows:
     """The rows that predictions are compared with."""
 
     targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`
-    candidates: np.ndarray | None = (
-        None  # int64 (rows,), how many candidates, or units, each row has; None for other tasks
-    )
+    candidates: np.ndarray | None = None  # int64 (rows,), the candidates, or units, of each row; None for other tasks
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by `Task.further_columns`, one string per row
 
 

@@ -25,9 +25,7 @@ from mtl.training.validated_module import ValidatedModule
 SILENT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # options of a Trainer
 LOGGERS = ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")
 WARNING_MODULES = "pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics"
-MEANT_SO = (
-    ".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"  # what warnings are about
-)
+MEANT_SO = ".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"  # of such warnings
 DELETE_IT = "; delete it"  # the end of messages on the file of a state
 
 # Errors of Lightning while it reads a state that is not what it seems.

@@ -46,8 +46,7 @@ def documents_of(
 def _unit_documents(kind: UnitKind, split: Split, texts: Sequence[str], inputs: np.ndarray | None) -> Iterator[Input]:
     """Of each unit of a split, one document with its features as words, made when it is read: all at once, those of SQuAD would need 30 GB."""
     assert split.sizes is not None
-    all_inputs = np.arange(len(split.texts))
-    is_read = np.isin(all_inputs, all_inputs if inputs is None else inputs)
+    is_read = np.ones(len(split.texts), dtype=bool) if inputs is None else np.isin(np.arange(len(split.texts)), inputs)
     for start, size in zip(split.starts.tolist(), split.sizes.tolist(), strict=True):
         units = np.flatnonzero(is_read[start : start + size]).tolist()
         if units:
