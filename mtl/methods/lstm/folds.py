@@ -36,13 +36,14 @@ def _joined_rows(train: Split, sides: int) -> np.ndarray:
     texts = train.texts[:, :sides]
     first_texts = texts[train.starts, 0]  # of each row; its other texts, and its group, are connected with it
     first_of_input = first_texts if train.sizes is None else np.repeat(first_texts, train.sizes)
-    pairs = [
-        (first, text) for side in texts.T for first, text in zip(first_of_input.tolist(), side.tolist(), strict=True)
-    ]
+    pairs: list[tuple[int, int]] = []
+    for texts_of_side in texts.T:
+        pairs += zip(first_of_input.tolist(), texts_of_side.tolist(), strict=True)
     if train.groups is not None:
         groups = np.where(
             train.groups < 0, first_texts, train.groups + texts.max(initial=-1) + 1
         )  # numbered after the texts
         pairs += zip(first_texts.tolist(), groups.tolist(), strict=True)
     smallest = smallest_connected((node for pair in pairs for node in pair), pairs)
-    return np.unique([smallest[text] for text in first_texts.tolist()], return_inverse=True)[1].ravel()
+    smallest_of_rows = [smallest[text] for text in first_texts.tolist()]
+    return np.unique(smallest_of_rows, return_inverse=True)[1].ravel()
