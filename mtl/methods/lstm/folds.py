@@ -40,9 +40,8 @@ def _joined_rows(train: Split, sides: int) -> np.ndarray:
     for texts_of_side in texts.T:
         pairs += zip(first_of_input.tolist(), texts_of_side.tolist(), strict=True)
     if train.groups is not None:
-        groups = np.where(
-            train.groups < 0, first_texts, train.groups + texts.max(initial=-1) + 1
-        )  # numbered after the texts
+        first_group = texts.max(initial=-1) + 1  # groups are numbered after the texts
+        groups = np.where(train.groups < 0, first_texts, first_group + train.groups)
         pairs += zip(first_texts.tolist(), groups.tolist(), strict=True)
     smallest = smallest_connected((node for pair in pairs for node in pair), pairs)
     smallest_of_rows = [smallest[text] for text in first_texts.tolist()]
