@@ -181,7 +181,7 @@ MUTATIONS = (
     ),
     Mutation(
         "fold: rows of a group may be in several folds of the linear models",
-        "methods/lstm/out_of_fold.py",
+        "methods/lstm/folds.py",
         "if train.groups is not None:",
         "if False:",
         ("methods",),

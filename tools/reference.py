@@ -29,8 +29,9 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.recipes import load_recipe
 from mtl.methods import METHODS
 from mtl.tasks.metrics import METRICS
+from mtl.tasks.sources import HubSource, Source
 from mtl.tasks.suite import Published, Submission, Suite, load_suite
-from mtl.tasks.task import HubSource, Source, Task
+from mtl.tasks.task import Task
 from mtl.vectors.elmo.training import ELMoTraining
 from mtl.vectors.encoders.average import AverageSettings
 from mtl.vectors.encoders.encoder import PretrainedSettings

@@ -35,6 +35,11 @@ def shortened(text: str, most: int) -> str:
     return f"{text[: most // 2]} … {text[len(text) - most // 2 + 3 :]}"  # 3: the characters of " … "
 
 
+def reason_of(error: BaseException) -> str:
+    """What an error of another library says, in one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200]
+
+
 class UserError(Exception):
     """What ends a command with one line for its user, "UNIT: PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known, safe to print.
     `message` says what is wrong and what to do. The other parts may be None: `unit` is the run, the seed or the stage that failed, `path` the file or

@@ -20,7 +20,8 @@ from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.numbered import numbered_names
 from mtl.data.records import read_records
-from mtl.tasks.task import NUMBERED, SPLITS, HubSource, Task
+from mtl.tasks.sources import HubSource
+from mtl.tasks.task import NUMBERED, SPLITS, Task
 
 # Words in file names that the Hub takes for one split (its documentation, "File names and splits").
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))

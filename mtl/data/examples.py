@@ -14,9 +14,10 @@ from mtl.data.columns import text
 from mtl.data.files import read_lines
 from mtl.data.marked_spans import Span, check_words, make_spans, parse_span, words_columns
 from mtl.data.records import Value, is_typed, read_records
-from mtl.tasks.target_kind import Target, TargetKind
+from mtl.tasks.layout import Layout
+from mtl.tasks.target_kind import Target, TargetKind, UnitKind
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Layout, Task, span_ends
+from mtl.tasks.task import Task, span_ends
 
 # A row as a user gives it: its texts (`Example.texts`), and the (start, stop) of each span, in the order of `Task.marked`.
 Row = Sequence[str | Sequence[int]]
@@ -63,7 +64,7 @@ def row_texts(task: Task, values: Mapping[str, Any]) -> list[str]:
         value = values[column]
         if not isinstance(value, list):
             texts.append(_text(values, column))
-        elif kind.by_unit:
+        elif isinstance(kind, UnitKind):
             texts.append(kind.join_text(value))
         else:  # each candidate in a list of candidates is one text
             texts += value

@@ -20,7 +20,7 @@ from mtl.data.conll import conll_columns, sentences
 from mtl.data.files import data_lines
 from mtl.data.json_rows import json_rows, parse_row
 from mtl.data.parquet import parquet_names, parquet_rows
-from mtl.tasks.task import Layout
+from mtl.tasks.layout import Layout
 
 NumberedRows = Iterator[tuple[int, dict[str, Any]]]  # rows, each with its line: objects, or cells by column
 NumberedCells = Iterator[tuple[int, list[str]]]  # the rows of a table: their cells alone

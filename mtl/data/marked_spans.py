@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mtl.data.records import Value, column_names
-from mtl.tasks.task import COUNTED, Layout, Task
+from mtl.tasks.layout import Layout
+from mtl.tasks.task import COUNTED, Task
 
 INTEGER = re.compile(r"[0-9]{1,18}")
 Span = tuple[int, int]  # the characters of a text (code points) from the first number to before the second

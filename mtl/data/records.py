@@ -13,7 +13,8 @@ from mtl.data.columns import LIST, Value, names_in, nullable_value, optional_val
 from mtl.data.forms import PLAIN, SEPARATORS, TABLES, form_of, read_table, separator_of, value_part
 from mtl.data.parquet import parquet_names
 from mtl.data.rows import stream_rows
-from mtl.tasks.task import NUMBERED, Layout
+from mtl.tasks.layout import Layout
+from mtl.tasks.task import NUMBERED
 
 FIRST_ROWS = 100  # of a file of objects are read for its columns' names
 OBJECTS = ("jsonl", "json", "parquet")  # the forms whose values have types

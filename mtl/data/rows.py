@@ -10,7 +10,8 @@ from mtl.base.wings import TagSpans, hook
 from mtl.data.columns import LIST, TAGS, TOKENS, text, value_of
 from mtl.data.forms import PLAIN, NumberedRows, file_rows, form_of, row_lines, value_part
 from mtl.data.numbered import numbered_files
-from mtl.tasks.task import BESIDE, NUMBERED, Layout
+from mtl.tasks.layout import Layout
+from mtl.tasks.task import BESIDE, NUMBERED
 
 
 def stream_rows(path: Path, layout: Layout = PLAIN, columns: Sequence[str] | None = None) -> NumberedRows:

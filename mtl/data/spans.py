@@ -16,7 +16,8 @@ import numpy as np
 from mtl.base.log import logger
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses
-from mtl.tasks.target_kind import PAST, WHOLE, TargetKind
+from mtl.tasks.head_targets import PAST, WHOLE
+from mtl.tasks.target_kind import UnitKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -62,7 +63,7 @@ class SpanPlacer:
     def place(self, task: Task, split: Split) -> Split:
         """The split with its token spans, where new texts replace those that are cut; for kinds with units, with the steps of its units."""
         kind = target_kind(task)
-        if kind.by_unit:
+        if isinstance(kind, UnitKind):
             return self._add_steps(kind, split)
         if split.spans is None:
             return split
@@ -92,7 +93,7 @@ class SpanPlacer:
             nearest = "the token nearest to them is read instead"
             logger.warning("%d spans have no token of their own; %s", self._missed, nearest)
 
-    def _add_steps(self, kind: TargetKind, split: Split) -> Split:
+    def _add_steps(self, kind: UnitKind, split: Split) -> Split:
         """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""
         texts, rows = np.unique(split.texts[:, -1], return_inverse=True)
         steps = [self._unit_steps(text, kind.units(self._raw[text])) for text in texts.tolist()]

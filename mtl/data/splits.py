@@ -10,8 +10,9 @@ from mtl.base.errors import InputError
 from mtl.data.examples import Example, read_examples
 from mtl.data.files import read_bytes
 from mtl.data.held_out import grouped_by_source, hold_out
+from mtl.tasks.layout import Layout
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import DEV_OR_TEST, SPLITS, Layout, Task
+from mtl.tasks.task import DEV_OR_TEST, SPLITS, Task
 
 CHOOSING = "choosing"  # the name of the dev rows that choose, where the other dev rows are scored
 

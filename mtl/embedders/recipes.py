@@ -15,8 +15,8 @@ from mtl.data.hashes import fingerprints
 from mtl.data.held_out import FORMAT
 from mtl.data.splits import present_tasks
 from mtl.data.text import moses_version
+from mtl.tasks.sources import is_sha256
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import is_sha256
 
 VECTOR_SUFFIXES = (".bin", ".vec", ".txt", ".gz", ".zip", ".kv")  # a name with one of them is a path, not a recipe
 PLAIN_HELD_OUT = 0.1  # the default share (configs/baseline.yaml): vectors trained with it have the recipe's file name

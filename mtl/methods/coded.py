@@ -18,9 +18,9 @@ from mtl.data.dataset import Dataset, Split, last_texts, with_one_wrong
 from mtl.methods.networks import TaskInput
 from mtl.methods.overlap import with_overlap
 from mtl.model.network import TaskNetwork
+from mtl.tasks.head_targets import PAST, HeadTargets
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.scale import PERCENT, Scale
-from mtl.tasks.target_kind import PAST, HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import POOL, Schedule, batch_rows

@@ -8,6 +8,7 @@ from mtl.base.interface import foreign
 from mtl.base.wording import counted
 from mtl.data.columns import LIST
 from mtl.data.examples import Row, make_example
+from mtl.tasks.target_kind import UnitKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -75,7 +76,7 @@ def _as_list(task: Task, row: Any) -> Row:
     else:
         parts = list(row)
     parts = list(map(_without_array, parts))
-    return [kind.join_text(part) if kind.by_unit and _are_tokens(part) else part for part in parts]
+    return [kind.join_text(part) if isinstance(kind, UnitKind) and _are_tokens(part) else part for part in parts]
 
 
 def _are_tokens(part: Any) -> bool:

@@ -1,5 +1,6 @@
-"""What heads read, and the results of networks for it: for the splits of a run, and for new rows."""
+"""What the heads of networks read (`TaskInput`), for the splits of a run, and trained networks in use, for new rows (`TrainedNetworks`)."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +23,8 @@ from mtl.tasks.task import Task
 from mtl.training import batches as batching
 from mtl.training.precision import mixed_precision
 
-Compute = Callable[..., np.ndarray]  # `predict_rows` or `row_outputs`
+# `predict_rows` or `row_outputs`
+Compute = Callable[[TaskNetwork, batching.BatchDataset, list[batching.TaskRows], torch.device], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ class TaskInput:
     ) -> np.ndarray:
         """The results of a network for the rows of a split, in row order, computed on its device: codes (`predict_rows`) or outputs (`row_outputs`).
         `head` is the id of the task whose head reads the rows, `size` the number of model inputs in a batch."""
-        device, rows = next(network.parameters()).device, {head: split}
+        rows = {head: split}
+        device = next(network.parameters()).device
         with mixed_precision(trainer, device):
             return compute(network, self.batches(rows), self.ordered(rows, size), device)
 
@@ -72,7 +75,7 @@ class TaskInput:
         return codes
 
 
-class TrainedNetworks:
+class TrainedNetworks(ABC):
     """Predictions with the networks of a run: the base of each `mtl.methods.method.Model` with heads."""
 
     def __init__(
@@ -81,18 +84,19 @@ class TrainedNetworks:
         """A batch has `size` model inputs. `network` returns the network of a task with training rows: its head and its weights, on the device."""
         self.config, self.device, self.batch_size, self.answers = config, device, size, answers
         self._open_network = network
-        self._network: TaskNetwork | None = None  # the one that answered last
-        self._head: str | None = None  # the id of the task whose head it has
+        self._last: tuple[str, TaskNetwork] | None = None  # the head that answered last, and its network
+        self._only: TaskNetwork | None = None  # the one that answers in place of all others (`use`)
 
+    @abstractmethod
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         """The rows as the network takes them, and what it reads. `split` has these rows, without targets, with the numbers of `texts`."""
-        raise NotImplementedError
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """Predicted targets (rows,) of at least one row. Raises ValueError for a row that is not one of this task."""
-        codes, kind = self._compute(batching.predict_rows, task, rows), target_kind(task)
-        texts = [make_example(task, row).inputs[0][-1] for row in rows] if kind.by_unit else []
-        return kind.head.decode(codes, self.answers.get(task.answered_by or task.id, []), texts)
+        codes = self._compute(batching.predict_rows, task, rows)
+        kind = target_kind(task)
+        last_texts = [make_example(task, row).inputs[0][-1] for row in rows] if kind.by_unit else []
+        return kind.head.decode(codes, self.answers.get(task.answered_by or task.id, []), last_texts)
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
@@ -100,14 +104,16 @@ class TrainedNetworks:
 
     def network(self, task: Task) -> TaskNetwork:
         """The network with the head that answers a task, under whose id it knows the task."""
+        if self._only is not None:
+            return self._only
         head = task.answered_by or task.id
-        if self._network is None or head != self._head:
-            self._network, self._head = self._open_network(replace(task, id=head)), head
-        return self._network
+        if self._last is None or self._last[0] != head:
+            self._last = head, self._open_network(replace(task, id=head))
+        return self._last[1]
 
     def use(self, network: TaskNetwork) -> None:
         """Answer with this network from now on."""
-        self._network, self._open_network = None, lambda task: network
+        self._only, self._last = network, None
 
     def prepared(self, task: Task, rows: Sequence[Row]) -> tuple[Split, TaskInput]:
         """Rows without targets as the task's network reads them."""
@@ -121,5 +127,5 @@ class TrainedNetworks:
 
     def _compute(self, compute: Compute, task: Task, rows: Sequence[Row]) -> np.ndarray:
         split, task_input = self.prepared(task, rows)
-        head = task.answered_by or task.id
-        return task_input.computed(compute, self.network(task), head, split, self.batch_size, self.config.trainer)
+        network, trainer = self.network(task), self.config.trainer
+        return task_input.computed(compute, network, task.answered_by or task.id, split, self.batch_size, trainer)

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from mtl.model.encoder import max_pool, max_pool_span, past_end
 from mtl.model.lstm import BiLSTM
-from mtl.tasks.target_kind import PAST, WHOLE
+from mtl.tasks.head_targets import PAST, WHOLE
 
 MEAN_WEIGHT = 0.01  # the smallest weight of the mean vector of one step in the moving average over steps
 OVERLAP_SCALE = 4.0  # shares of 0 to 1 become -2 to 2: about the scale of standardized features

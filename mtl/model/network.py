@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from mtl.model.encoder import Encoder
 from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead, TokenHead
-from mtl.tasks.target_kind import PAST
+from mtl.tasks.head_targets import PAST
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 

@@ -10,8 +10,10 @@ import numpy as np
 from mtl.base.log import logger
 from mtl.structured.answer_cells import Gold, answer_cell, answer_length, answer_position, gold, is_target, parse_starts
 from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, units_within, window_answer
+from mtl.tasks.floor_targets import LEAST_PROBABILITY, Sizes, Target
+from mtl.tasks.head_targets import PAST, HeadTargets
 from mtl.tasks.kinds.text import Text
-from mtl.tasks.target_kind import LEAST_PROBABILITY, PAST, HeadTargets, Sizes, Target
+from mtl.tasks.target_kind import UnitKind
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -80,12 +82,11 @@ class AnswerHead(HeadTargets):
         return torch.stack([first.to(none), last.to(none), (none >= best).to(none)], dim=1)
 
 
-class Answer(Text):
+class Answer(Text, UnitKind):
     """A part of the second text, which answers the first one, or no answer."""
 
     head_type = AnswerHead
     has_several_codes = True
-    by_unit = True
     types = (str, list)
     types_name = "a string, or a list of strings"
 

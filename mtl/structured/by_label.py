@@ -13,7 +13,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
-from mtl.tasks.target_kind import LEAST_PROBABILITY
+from mtl.tasks.floor_targets import LEAST_PROBABILITY
 
 CERTAIN = -float(np.log(LEAST_PROBABILITY))  # the logarithm of the odds of a label that all training rows have
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from mtl.tasks.target_kind import PAST
+from mtl.tasks.head_targets import PAST
 
 
 def by_row(outputs: Tensor, sizes: Tensor, padding: float = 0) -> Tensor:

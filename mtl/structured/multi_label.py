@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mtl.data.columns import text
-from mtl.tasks.target_kind import HeadTargets, Sizes, Target, TargetKind, is_unknown
+from mtl.tasks.floor_targets import Sizes, Target
+from mtl.tasks.head_targets import HeadTargets
+from mtl.tasks.target_kind import TargetKind, is_unknown
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mtl.structured.span_f1 import OUTSIDE
-from mtl.tasks.target_kind import PAST, ClassesHead, Sizes, Target, TargetKind
+from mtl.tasks.floor_targets import Sizes, Target
+from mtl.tasks.head_targets import PAST, ClassesHead
+from mtl.tasks.target_kind import UnitKind
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ class TokenLabelsHead(ClassesHead):
         return by_row(outputs.argmax(dim=1), sizes, PAST)
 
 
-class TokenLabels(TargetKind):
+class TokenLabels(UnitKind):
     """One of the task's labels for each token of its last text."""
 
     head_type = TokenLabelsHead
@@ -91,7 +93,6 @@ class TokenLabels(TargetKind):
     has_indices = True
     has_several_codes = True
     chart = "confusion"
-    by_unit = True
     dtype = object
     types = (str, list)
     types_name = "a list of tags, or tags with spaces between them"

@@ -18,8 +18,9 @@ from mtl.submissions.forms import read_cells, read_json_by_id, read_json_lines
 from mtl.submissions.lines import ID, Order, PredictionLines
 from mtl.submissions.matching import match_columns, match_ids, number_error
 from mtl.submissions.row_files import show
+from mtl.tasks.layout import Layout
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Layout, Task
+from mtl.tasks.task import Task
 
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
 

@@ -19,9 +19,10 @@ from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
 from mtl.data.rows import stream_rows
 from mtl.submissions.files import SPLITS
+from mtl.tasks.layout import Layout
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import BESIDE, Layout, Task
+from mtl.tasks.task import BESIDE, Task
 
 PREDICTION = "prediction"
 

@@ -15,7 +15,8 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import counted
 from mtl.tasks.metrics import is_metric
 from mtl.tasks.scale import SCALES, Scale
-from mtl.tasks.task import SPLITS, Source, Task
+from mtl.tasks.sources import Source
+from mtl.tasks.task import SPLITS, Task
 from mtl.tasks.task_checks import task_problem
 
 AVERAGE = "average"  # the key of the average, beside the task ids

@@ -3,194 +3,167 @@
 import hashlib
 import json
 import re
-from codecs import lookup
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
-from urllib.parse import quote
 
 import numpy as np
 
-from mtl.base.untrusted import inside, is_web_address
+from mtl.base.untrusted import inside
+from mtl.tasks.layout import Layout, Reading
+from mtl.tasks.sources import HubSource, Source
 
 SPLITS = ("train", "dev", "test")
-# The split that a word names, in GLUE, KLEJ, Superlim, on the Hugging Face Hub, and in the folders of shared tasks.
-SPLIT_OF = {
-    **dict.fromkeys(("train", "training", "trn", "trainset"), "train"),
-    **dict.fromkeys(("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"), "dev"),
-    **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
+# What GLUE, KLEJ, Superlim, the Hugging Face Hub and the folders of shared tasks call each split.
+SPLIT_WORDS = {
+    "train": ("train", "training", "trn", "trainset"),
+    "dev": ("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"),
+    "test": ("test", "testing", "tst", "testset"),
 }
-HUB_SPLITS = {"train": "train", "dev": "validation", "test": "test"}  # what most data sets on the Hub call them
-FORMS = ("tsv", "csv", "jsonl", "json", "parquet", "txt", "fasttext", "conll")  # the forms of data files
+SPLIT_OF = {word: split for split, words in SPLIT_WORDS.items() for word in words}  # the split that a word names
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 # Behind the name of a column with the place of marked words, how it counts.
 COUNTED = re.compile(r"\[(characters|words) from ([01])\](?= \+ |$)")
-# The columns of `Reading.spans`: those of the spans are keys, or places, below one list, so their first keys are the same.
-SPANS = re.compile(r"[^ ]+ \+ ([^ .]+)\.[^ ]+\[\]( \+ \1\.[^ ]+\[\]){2}")
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
-    *("id", "text", "target", "labels", "label_separator", "range", "metric", "positive", "group", "same_source"),
-    *("files", "candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices", "starts"),
-)
-
-
-@dataclass
-class Source:
-    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name. `{folder}` in the address
-    stands for the task's folder. The checksums of single files are the task's (`Task.checksums`)."""
-
-    url: str  # the address
-    size: int | None = None  # the size of a zip in bytes, where it is known
-    sha256: str | None = None  # the checksum of a zip, where it is known
-
-    @property
-    def problem(self) -> str | None:
-        """The error in this declaration, as "key: message", or None."""
-        if not is_web_address(self.url):
-            return f"url: {self.url!r} must begin with https:// or http://"
-        if self.sha256 is not None and not is_sha256(self.sha256):
-            return f"sha256: {self.sha256!r} must have 64 hexadecimal digits"
-        return None
-
-    @property
-    def single_files(self) -> bool:
-        """Whether each file of a task has an address of its own."""
-        return "{file}" in self.url
-
-    def address(self, folder: str, file: str) -> str:
-        """The address of a single file of a task."""
-        return self.url.replace("{folder}", quote(folder)).replace("{file}", quote(file))
-
-
-@dataclass
-class HubSource:
-    """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded."""
-
-    dataset: str  # OWNER/NAME
-    revision: str = ""  # a commit, 40 hexadecimal digits, shown under Files, History on its page; `mtl data` needs it
-    splits: dict[str, str] = field(default_factory=HUB_SPLITS.copy)  # for each split, its name on the Hub, or the path
-    # of its file in the dataset's repository
-    columns: dict[str, str] = field(default_factory=dict)  # by column of the task, its name in the copy, if another
-    mirror: bool = False  # `true`: the repository has the task's files, in the same folder; they are copied
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How data files are read, where their names do not say so."""
-
-    form: str | None = None  # `tsv`, `csv`, `jsonl`, `json`, `parquet`; `txt`, with a text a line; `fasttext`, with
-    # `__label__` before the text; `conll`, with a token and its labels a line; default: what the suffix says
-    separator: str | None = None  # between the cells of a tsv or csv file, as in `";"`; default: a tab, a comma
-    quoted: bool | None = None  # whether cells of a tsv or csv file may stand in quotes; default: those of csv
-    encoding: str | None = None  # of text, as in `cp1250`; default: `utf-8`, or what a byte order mark says
-    spans: str | None = None  # of files of objects: the column of a text, and of the first characters, the ends and the
-    # types of spans in it, as in `"text + labels.start[] + labels.end[] + labels.type[]"`. They become the columns `tokens[]` and `tags[]`
-
-    @property
-    def problem(self) -> str | None:
-        """The error in this declaration, as "key: message", or None."""
-        if self.form not in (None, *FORMS):
-            return f"form: unknown form {self.form!r}, expected one of {', '.join(FORMS)}"
-        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
-            return "separator: is one character, neither a quote nor a line end"
-        if self.encoding is not None and not _is_encoding(self.encoding):
-            return f"encoding: {self.encoding!r} is no encoding of text; utf-8, utf-16, cp1252 and so on are"
-        if self.spans is not None and not SPANS.fullmatch(self.spans):
-            return 'spans: four columns are needed, as in "text + labels.start[] + labels.end[] + labels.type[]"; three of one list'
-        return None
-
-
-def is_sha256(digest: str) -> bool:
-    """Whether this is a SHA-256 in the form that a suite or a recipe states it: 64 hexadecimal digits, perhaps after `sha256:`."""
-    return re.fullmatch("(sha256:)?[0-9a-fA-F]{64}", digest) is not None
-
-
-def _is_encoding(name: str) -> bool:
-    try:
-        # Codecs that give bytes are refused by `decode`. These are codecs of text, but not of files.
-        not_of_files = ("punycode", "idna", "undefined")
-        return isinstance(b"a".decode(name, "ignore"), str) and lookup(name).name not in not_of_files
-    except (LookupError, ValueError):
-        return False
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How the file of one split is read."""
-
-    header: Sequence[str] | None = None  # the columns of a file without a header line
-    reading: Reading = Reading()
-    # Which rows of the file: a key of a JSON object, or `COLUMN=VALUE`; None: all. NUMBERED: those of all parts.
-    part: str | None = None
-    beside: Path | None = None  # a second file, whose line n has a further column of row n
+    "id", "text", "target", "labels", "label_separator", "range", "metric", "positive", "group", "same_source",
+    "files", "candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices", "starts",
+)  # fmt: skip
 
 
 @dataclass
 class Task:
-    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it. None: not given."""
+    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it. None: not given.
+
+    Args:
+        kind: the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage), `token_labels` (a label for each
+            token) or `multi_label` (several labels). The first three follow from the next keys; the others need it
+        text: the text columns: one, or two for a pair; for a choice one or none (`[]`), beside the candidates; more only with `level: word`, as
+            three for an analogy. A column of lists, for kind token_labels, is as in `tokens[]`
+        level: `text` (default), or `word`: the texts are single words or expressions. Only the method `word_vectors` supports such a task
+        indices: of kind choice: what stands in the target column for the first candidate, the second and so on, as in `[A, B, C, D]` or
+            `["1", "2"]`; default: 0, 1, 2 … Of token_labels and multi_label: for each label; default: itself
+        spans: spans of a text: for each text column, the columns of its spans. A span in two columns is `start1 + end1`, or, with its words and
+            their place, `place[words from 0] + words` or `place[characters from 0] + words`
+        header: the columns of files without a header line, as in `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose
+            first line names none of these columns, and for the form `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
+        starts: of kind answer: the column with the first character of each answer in its passage, from 0, as in `answers.answer_start[]`; default:
+            an answer is looked up in the passage
+        also: further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part of any average or of model selection
+        breakdown: columns, as in `[meta.logic]`: reports show the score on the examples with each of their values. An empty cell has no value, and
+            `;` separates several
+        same_source: for pairs, instead of `group`: a label. Two texts have one source if a pair with this label connects them; examples of one
+            source stay together
+        answered_by: for a task without training examples: the id of the task whose head predicts it. `labels` and `range` are then that task's
+        scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test;
+            or `none`, if another task's head predicts it and nobody has its labels: its test examples are only predicted
+        files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is meant:
+            `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name
+            with other numbers. The lines of two files belong together in `text.txt + label.txt`
+        rows: the published number of examples, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced
+        source: where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With `{file}` in the
+            address, each file has its own: `{url: "https://…/{folder}/{file}"}`
+        checksums: of such single files, by split: `sha256:…`, or `git:…`, the id of the file's git blob (`git hash-object FILE`). A task with another
+            file is marked as a reduced one is, and as changed
+        hub: a copy on the Hugging Face Hub, for when `source` is missing or does not answer: `{dataset: OWNER/NAME}`. `splits` and `columns` say what
+            splits and columns are called there, if otherwise"""
 
     id: str = ""  # the key of the task in `tasks`
     title: str = ""  # the task's name in tables; default: its id
     folder: str = ""  # in `data_dir`; default: `data_dir` itself
-    kind: str = ""  # the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage),
-    # `token_labels` (a label for each token) or `multi_label` (several labels). The first three follow from the next keys; the others need it
-    text: list[str] = field(kw_only=True)  # the text columns: one, or two for a pair; for a choice one or none (`[]`),
-    # beside the candidates; more only with `level: word`, as three for an analogy. A column of lists, for kind token_labels, is as in `tokens[]`
-    level: Literal["text", "word"] = "text"  # `text` (default), or `word`: the texts are single words or expressions.
-    # Only the method `word_vectors` supports such a task
+    kind: str = ""
+
+    # What a model reads.
+    text: list[str] = field(kw_only=True)
+    level: Literal["text", "word"] = "text"
     candidates: list[str] | None = None  # of kind choice: the candidates' columns, or one of lists, as in `options[]`
-    indices: list[str] | None = None  # of kind choice: what stands in the target column for the first candidate, the
-    # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 … Of token_labels and multi_label: for each label; default: itself
-    spans: dict[str, list[str]] | None = None  # spans of a text: for each text column, the columns of its spans. A span
-    # in two columns is `start1 + end1`, or, with its words and their place, `place[words from 0] + words` or `place[characters from 0] + words`
-    header: list[str] | None = None  # the columns of files without a header line, as in
-    # `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose first line names none of these columns, and for the form
-    # `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
+    indices: list[str] | None = None
+    spans: dict[str, list[str]] | None = None
+
+    # How the files are read.
+    header: list[str] | None = None
     reading: Reading | None = None  # how files are read, where their names do not say so, as in `{encoding: cp1250}`
     decide: list[str] = field(default_factory=list)  # questions of `mtl init-suite` to answer and delete before a run
+
+    # What a model predicts.
     target: str = field(kw_only=True)  # the column with the right answer; several for multi_label, as in `anger + joy`
-    starts: str | None = None  # of kind answer: the column with the first character of each answer in its passage, from
-    # 0, as in `answers.answer_start[]`; default: an answer is looked up in the passage
+    starts: str | None = None
     labels: list[str] | None = None  # of the kinds labels, token_labels, multi_label: the labels as in the files
     label_separator: str | None = None  # of kind multi_label: between the labels in a cell, as in `","`; default: `;`
     range: list[float] | None = None  # of kind number: the smallest and the largest number
+
+    # How predictions are scored.
     metric: str = field(kw_only=True)  # a name of a metric that fits the kind; `accuracy+f1` is the mean of the two
     positive: str | None = None  # the label that metric `f1` is about
     columns: list[str] | None = None  # further columns that the metrics read
     chance: str | None = None  # for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`
-    also: list[str] | None = None  # further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part
-    # of any average or of model selection
-    breakdown: list[str] | None = None  # columns, as in `[meta.logic]`: reports show the score on the examples with
-    # each of their values. An empty cell has no value, and `;` separates several
+    also: list[str] | None = None
+    breakdown: list[str] | None = None
+
+    # Which examples belong together, and which task and which split are scored.
     group: str | None = None  # a column; examples with the same value are held out and resampled together
-    same_source: str | None = None  # for pairs, instead of `group`: a label. Two texts have one source if a pair with
-    # this label connects them; examples of one source stay together
-    answered_by: str | None = None  # for a task without training examples: the id of the task whose head predicts it.
-    # `labels` and `range` are then that task's
-    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None  # the split that is scored: `dev` (default) or
-    # `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test; or `none`, if another task's head predicts it
-    # and nobody has its labels: its test examples are only predicted
-    files: dict[str, str | None] = field(default_factory=dict)  # file names of this task: `train`, `dev`, `test`.
-    # `null`: there is no such file. A name may end in the part of the file that is meant: `data.json#train`, a key of its object;
-    # `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name with other numbers. The lines of two files
-    # belong together in `text.txt + label.txt`
-    rows: dict[str, int] = field(default_factory=dict)  # the published number of examples, as in
-    # `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced
+    same_source: str | None = None
+    answered_by: str | None = None
+    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None
+
+    # The data.
+    files: dict[str, str | None] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
     license: str | None = None  # of the data, for model cards of exports
     instructions: str | None = None  # for people who annotate examples of the task; an empty line ends a paragraph
-    source: Source | None = None  # where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and
-    # `sha256` are checked if given. With `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`
-    checksums: dict[str, str] = field(default_factory=dict)  # of such single files, by split: `sha256:…`, or `git:…`,
-    # the id of the file's git blob (`git hash-object FILE`). A task with another file is marked as a reduced one is, and as changed
-    hub: HubSource | None = None  # a copy on the Hugging Face Hub, for when `source` is missing or does not answer:
-    # `{dataset: OWNER/NAME}`. `splits` and `columns` say what splits and columns are called there, if otherwise
+    source: Source | None = None
+    checksums: dict[str, str] = field(default_factory=dict)
+    hub: HubSource | None = None
     withdrawn: bool = False  # `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone, and messages say so
+
+    @property
+    def sides(self) -> int:
+        """The number of texts in one model input: 1, or 2 for a pair. A choice has one input for each candidate."""
+        return len(self.text) + (0 if self.candidates is None else 1)
+
+    @property
+    def is_pair(self) -> bool:
+        return self.sides == 2
+
+    @property
+    def text_columns(self) -> list[str]:
+        return [*self.text, *(self.candidates or [])]
+
+    @property
+    def marked(self) -> list[tuple[int, str]]:
+        """The spans of a row, in the order of the texts that they are in: the number of the text, from 0, and the span's column."""
+        columns_of = self.spans or {}
+        return [(side, column) for side, text in enumerate(self.text) for column in columns_of.get(text, [])]
+
+    @property
+    def span_columns(self) -> list[str]:
+        """The columns that hold the ends of a row's spans: start and stop of each."""
+        return [end for _, column in self.marked for end in span_ends(column)]
+
+    @property
+    def implied_kind(self) -> str:
+        """The target kind that a declaration without `kind` implies, or an empty string."""
+        implied = {"labels": self.labels, "number": self.range, "choice": self.candidates}
+        kinds = [kind for kind, value in implied.items() if value is not None]
+        return kinds[0] if len(kinds) == 1 else ""
+
+    @property
+    def target_columns(self) -> list[str]:
+        """The columns that the target stands in: one, or several that are joined by " + "."""
+        return self.target.split(BESIDE)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest number that may be a target; only of a task with `range`."""
+        assert self.range is not None
+        low, high = self.range
+        return low, high
 
     @property
     def scored_split(self) -> str:
@@ -202,38 +175,18 @@ class Task:
         """Whether any split has targets to score the predictions with."""
         return self.scored != UNSCORED
 
-    @property
-    def sides(self) -> int:
-        """The number of texts in one model input: 1, or 2 for a pair. A choice has one input for each candidate."""
-        return len(self.text) + (self.candidates is not None)
-
-    @property
-    def is_pair(self) -> bool:
-        return self.sides == 2
-
-    @property
-    def text_columns(self) -> list[str]:
-        return [*self.text, *(self.candidates or ())]
-
-    @property
-    def target_columns(self) -> list[str]:
-        """The columns that the target stands in: one, or several that are joined by " + "."""
-        return self.target.split(BESIDE)
+    def has_targets(self, split: str) -> bool:
+        """Whether the targets of this split are read. Those of a test file are read only if scores are on test."""
+        return split != "test" or self.scored == "test"
 
     @property
     def further_columns(self) -> list[str]:
         """The columns that are kept beside texts and targets: those that metrics read, and those of the breakdown."""
-        return list(dict.fromkeys([*(self.columns or ()), *(self.breakdown or ())]))
+        return list(dict.fromkeys([*(self.columns or []), *(self.breakdown or [])]))
 
-    @property
-    def marked(self) -> list[tuple[int, str]]:
-        """The spans of a row, in the order of the texts that they are in: the number of the text, from 0, and the span's column."""
-        return [(side, column) for side, name in enumerate(self.text) for column in (self.spans or {}).get(name, ())]
-
-    @property
-    def span_columns(self) -> list[str]:
-        """The columns that hold the ends of a row's spans: start and stop of each."""
-        return [end for _, column in self.marked for end in span_ends(column)]
+    def measured_by(self, metric: str) -> "Task":
+        """The same task with another metric, such as one of `also`."""
+        return replace(self, metric=metric)
 
     def read_columns(self, targets: bool) -> list[str]:
         """The columns of a file that are read: those of texts and spans, and with targets those of target, starts, group and `further_columns`."""
@@ -243,43 +196,24 @@ class Task:
         optional = [column for column in (self.starts, self.group) if column]
         return [*inputs, *self.target_columns, *optional, *self.further_columns]
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest number that may be a target; only of a task with `range`."""
-        assert self.range is not None
-        low, high = self.range
-        return low, high
-
-    @property
-    def implied_kind(self) -> str:
-        """The target kind that a declaration without `kind` implies, or an empty string."""
-        implied = {"labels": self.labels, "number": self.range, "choice": self.candidates}
-        kinds = [kind for kind, value in implied.items() if value is not None]
-        return kinds[0] if len(kinds) == 1 else ""
-
-    def measured_by(self, metric: str) -> "Task":
-        """The same task with another metric, such as one of `also`."""
-        return replace(self, metric=metric)
-
-    def has_targets(self, split: str) -> bool:
-        """Whether the targets of this split are read. Those of a test file are read only if scores are on test."""
-        return split != "test" or self.scored == "test"
-
-    def file(self, split: str) -> str | None:
-        """The name of the split's file, without a part and a second file, or None where the task has none."""
-        return next(iter(self.file_names(split)), None)
-
     def file_names(self, split: str) -> list[str]:
         """The names of the split's files, without parts: one, two that are joined by " + ", or none."""
-        return [name.partition(PART)[0] for name in (self.files.get(split) or "").split(BESIDE) if name]
+        declared = self.files.get(split) or ""
+        return [name.partition(PART)[0] for name in declared.split(BESIDE) if name]
+
+    def file(self, split: str) -> str | None:
+        """The first of `file_names`, or None where the task has none."""
+        names = self.file_names(split)
+        return names[0] if names else None
 
     def relative_paths(self, split: str) -> list[str]:
         """The paths of the split's files (`file_names`) below the data folder."""
         return [(PurePosixPath(self.folder) / name).as_posix() for name in self.file_names(split)]
 
     def path(self, split: str, data_dir: Path) -> Path | None:
-        """The split's file, or None where the task has none. Raises InputError as `mtl.base.untrusted.inside`."""
-        return next((inside(data_dir, name) for name in self.relative_paths(split)), None)
+        """The split's first file, or None where the task has none. Raises InputError as `mtl.base.untrusted.inside`."""
+        paths = self.relative_paths(split)
+        return inside(data_dir, paths[0]) if paths else None
 
     @property
     def plain_layout(self) -> Layout:
@@ -288,20 +222,21 @@ class Task:
 
     def layout(self, split: str, data_dir: Path | None) -> Layout:
         """How the split's file is read; without a folder, as if no second file stood beside it. Raises InputError as `path`."""
-        first_name = (self.files.get(split) or "").partition(BESIDE)[0]
-        second = self.relative_paths(split)[1:]
-        beside = inside(data_dir, second[0]) if second and data_dir is not None else None
-        return replace(self.plain_layout, part=first_name.partition(PART)[2] or None, beside=beside)
+        declared = self.files.get(split) or ""
+        part = declared.partition(BESIDE)[0].partition(PART)[2]
+        paths = self.relative_paths(split)
+        beside = inside(data_dir, paths[1]) if data_dir is not None and len(paths) > 1 else None
+        return replace(self.plain_layout, part=part or None, beside=beside)
 
     def fingerprint(self) -> str:
         """SHA-256 of the fields that scores depend on, without those, and `reading.spans`, if they are None: runs stay valid after a new field."""
-        fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
+        values = {name: getattr(self, name) for name in SCORES_DEPEND_ON if getattr(self, name) is not None}
         if self.reading is not None:
             keys = vars(self.reading).items()
-            fields["reading"] = {key: value for key, value in keys if key != "spans" or value is not None}
+            values["reading"] = {key: value for key, value in keys if key != "spans" or value is not None}
         if self.kind != self.implied_kind:
-            fields["kind"] = self.kind
-        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+            values["kind"] = self.kind
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def span_ends(column: str) -> list[str]:
@@ -316,10 +251,8 @@ class ScoredRows:
     """The rows that predictions are compared with."""
 
     targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`
-    # int64 (rows,), the number of candidates of each row; None unless the task is a choice.
-    candidates: np.ndarray | None = None
-    # The task's `further_columns` by name, one string per row.
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    candidates: np.ndarray | None = None  # int64 (rows,), the candidates, or units, of each row; None for other tasks
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by `Task.further_columns`, one string per row
 
 
 # task, predictions (rows,), scored rows, weights (sets, rows) -> scores (sets,), at most 1.

@@ -17,7 +17,7 @@ from mtl.base.progress import progress
 from mtl.data.dataset import Split, first_equal
 from mtl.model.network import Batch, TaskNetwork
 from mtl.model.sequences import Sequences
-from mtl.tasks.target_kind import PAST
+from mtl.tasks.head_targets import PAST
 
 TaskRows = tuple[str, np.ndarray]  # a task's id, and the numbers of some rows of its split, from 0: int64 (rows,)
 

@@ -28,8 +28,9 @@ from mtl.base.wording import format_duration
 from mtl.model.network import Batch
 from mtl.tasks.metrics import TIE
 from mtl.tasks.scale import PERCENT, Scale
-from mtl.training.attached import stage_loggers, user_callbacks
+from mtl.training.attached import user_callbacks
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
+from mtl.training.loggers import stage_loggers
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
 from mtl.training.stage_callbacks import MONITOR, BestWeights, LastWeights, Patience, SeedEachEpoch

@@ -2,11 +2,9 @@
 continues. SIGTERM ends the program as Ctrl-C does. A training that diverges ends before its weights are saved."""
 
 import logging
-import math
 import signal
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,19 +12,21 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import pytorch_lightning as pl
-import torch
 from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Callback, Checkpoint
-from torch import Tensor
 
 from mtl.base.arrays import read_checkpoint
-from mtl.base.errors import DivergedError, InputError, resource_problem
+from mtl.base.errors import InputError, reason_of, resource_problem
 from mtl.base.files import naming, write_checkpoint
 from mtl.base.untrusted import Count
 from mtl.training.checkpoints import are_weights_of
+from mtl.training.validated_module import ValidatedModule
 
-REMEDY = "; delete it"
 SILENT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # options of a Trainer
+LOGGERS = ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")
+WARNING_MODULES = "pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics"
+MEANT_SO = ".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"  # of such warnings
+DELETE_IT = "; delete it"  # the end of messages on the file of a state
 
 # Errors of Lightning while it reads a state that is not what it seems.
 STATE_ERRORS = (RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
@@ -41,47 +41,6 @@ State = TypedDict(
         "curve": list[dict[str, float]],
     },
 )  # fmt: skip
-
-
-class ValidatedModule(pl.LightningModule):
-    """A module that notices when its training diverges. A subclass adds to `curve` at each validation, and to `losses` at each step."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.curve: list[dict[str, float]] = []  # a row for each validation
-        self.losses: list[tuple[str, Tensor]] = []  # what each step since the last validation trained, and its loss
-        self.mean_loss = math.nan  # between the last two validations
-        self._begun: float | None = None  # when training would have begun without interruptions, by `time.monotonic`
-
-    @property
-    def seconds(self) -> float:
-        """How long training has lasted. Time before an interruption counts, too."""
-        if self._begun is not None:
-            return time.monotonic() - self._begun
-        return self.curve[-1].get("seconds", 0.0) if self.curve else 0.0
-
-    def on_fit_start(self) -> None:
-        self._begun = time.monotonic() - self.seconds
-
-    def check_losses(self, step: int) -> None:
-        """Set `mean_loss` from the losses since the last validation, and forget these; `step` is the number of steps that are done. Raises
-        DivergedError, which names the step, if a loss or a weight is not finite. This waits for the GPU, so it is called at validations alone."""
-        names, losses = [name for name, _ in self.losses], torch.stack([loss for _, loss in self.losses])
-        self.losses = []
-        if diverged := (~losses.isfinite()).nonzero()[:, 0].tolist():
-            first = diverged[0]
-            where = f"{names[first]}step {step - len(losses) + first + 1}"
-            raise DivergedError(f"{where}: the loss is {float(losses[first])}")
-        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        if not torch.stack([parameter.isfinite().all() for parameter in trained]).all():
-            raise DivergedError(f"{names[-1]}step {step}: weights are not finite")
-        self.mean_loss = float(losses.mean())
-
-    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["curve"] = self.curve
-
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        self.curve = checkpoint["curve"]
 
 
 def train(
@@ -106,31 +65,32 @@ def train(
     Raises:
         InputError: if Lightning cannot continue from the state.
         KeyboardInterrupt: for SIGTERM, too."""
-    start = TrainingBegun()
+    begin = TrainingBegun()
+    all_callbacks = [*callbacks, begin, StateOfEpoch(resume)] if resumable else [*callbacks, begin]
     with quiet(), naming(resume.parent):
         trainer = pl.Trainer(
             devices=1,
             reload_dataloaders_every_n_epochs=1,
-            callbacks=[*callbacks, start, *([StateOfEpoch(resume)] if resumable else [])],
+            callbacks=all_callbacks,
             plugins=[AtomicCheckpointIO()],
             **SILENT,
             # Lightning saves its own checkpoints if this is true and no callback saves any, and refuses callbacks that save if it is false.
-            enable_checkpointing=resumable or any(isinstance(callback, Checkpoint) for callback in callbacks),
+            enable_checkpointing=any(isinstance(callback, Checkpoint) for callback in all_callbacks),
             **options,
         )
         module.train()  # Lightning leaves modules in evaluation mode as they are, and so without dropout
-        handled = sys.exception()  # what the caller handles, perhaps an earlier interruption
+        handled_by_caller = sys.exception()
         try:
             trainer.fit(module, datamodule=data, ckpt_path=resume if continues else None, weights_only=True)
         except (*STATE_ERRORS, SystemExit) as error:
-            was_reading = continues and not start.has_begun  # the state of the interrupted training
-            if isinstance(error.__context__, KeyboardInterrupt | SystemExit) and error.__context__ is not handled:
-                # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
-                raise error.__context__ from None
-            if not trainer.received_sigterm:  # else it is a consequence of the signal, which is raised again below
+            interruption = _interruption_before(error)
+            if interruption is not None and interruption is not handled_by_caller:
+                raise interruption from None
+            was_reading = continues and not begin.has_begun  # the state of the interrupted training
+            if not trainer.received_sigterm:  # else the error follows from the signal, which is raised again below
                 if was_reading and isinstance(error, STATE_ERRORS) and not resource_problem(error):
-                    reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-                    raise InputError(f"training cannot continue from it ({reason}){REMEDY}", path=resume) from None
+                    reason = f"{type(error).__name__}: {reason_of(error)}"
+                    raise InputError(f"training cannot continue from it ({reason}){DELETE_IT}", path=resume) from None
                 raise
         if trainer.received_sigterm:  # before `TrainingBegun` took the signal from Lightning
             signal.raise_signal(signal.SIGTERM)
@@ -138,11 +98,18 @@ def train(
             raise KeyboardInterrupt
 
 
+def _interruption_before(error: BaseException) -> BaseException | None:
+    """The interruption that Lightning was handling when it raised this error: it exits on Ctrl-C, or its own shutdown fails, as while it makes the
+    loader of an epoch. None if there was none."""
+    context = error.__context__
+    return context if isinstance(context, KeyboardInterrupt | SystemExit) else None
+
+
 def read_state(resume: Path, module: pl.LightningModule) -> State:
     """The state of an interrupted training, without its tensors' values. Raises InputError for a damaged file or another model's state."""
-    state = read_checkpoint(resume, State, REMEDY, "meta")
+    state = read_checkpoint(resume, State, DELETE_IT, "meta")
     if not are_weights_of(module, state["state_dict"]):
-        raise InputError(f"is the state of another model{REMEDY}", path=resume)
+        raise InputError(f"is the state of another model{DELETE_IT}", path=resume)
     return state
 
 
@@ -184,25 +151,24 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
     def load_checkpoint(self, path: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
         """The whole state, on the CPU. Raises InputError if it is damaged."""
-        return dict(read_checkpoint(Path(path), State, REMEDY))
+        return dict(read_checkpoint(Path(path), State, DELETE_IT))
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Within the block, silence Lightning on hardware and on loaders without workers, and an OSError in any thread: TensorBoard's is raised later."""
-    loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
+    """Within the block, silence Lightning's messages and warnings. Nothing is printed for a thread that an OSError ends, either: TensorBoard writes
+    in a thread of its own, and raises the error in this one later."""
+    levels = {name: logging.getLogger(name).level for name in LOGGERS}
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.ERROR)
     hook = threading.excepthook
     threading.excepthook = lambda failure: None if isinstance(failure.exc_value, OSError) else hook(failure)
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics")
-            intended = ".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"
-            warnings.filterwarnings("ignore", message=intended)
+            warnings.filterwarnings("ignore", module=WARNING_MODULES)
+            warnings.filterwarnings("ignore", message=MEANT_SO)
             yield
     finally:
         threading.excepthook = hook
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

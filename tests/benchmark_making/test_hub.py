@@ -19,7 +19,8 @@ from mtl.benchmark_making import hub as module
 from mtl.benchmark_making.hub import fetch_from_hub
 from mtl.benchmark_making.init_suite.hub_sets import CONVERTED
 from mtl.data.examples import read_examples
-from mtl.tasks.task import HubSource, Task
+from mtl.tasks.sources import HubSource
+from mtl.tasks.task import Task
 
 NAME = "owner/data"
 TRAIN_ALONE = {"train": "train.csv", "dev": None, "test": None}

@@ -11,8 +11,8 @@ from hub_server import hub_server
 from input_errors import refused
 
 from mtl.data.fetching.fetch import fetch_suite
+from mtl.tasks.sources import HubSource, Source
 from mtl.tasks.suite import load_suite
-from mtl.tasks.task import HubSource, Source
 
 COMMIT = "0" * 40
 SAMMA = {COMMIT: {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}

@@ -9,7 +9,8 @@ from input_errors import refused
 from mtl.data.hashes import hash_files
 from mtl.data.numbered import numbered_names
 from mtl.data.records import column_names, read_records
-from mtl.tasks.task import Layout, Task
+from mtl.tasks.layout import Layout
+from mtl.tasks.task import Task
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])

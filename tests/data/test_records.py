@@ -18,7 +18,7 @@ from mtl.data import parquet as parquet_module
 from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_fields, read_records
 from mtl.data.rows import stream_rows
-from mtl.tasks.task import Layout, Reading
+from mtl.tasks.layout import Layout, Reading
 
 NESTED = [
     {"id": 1, "first": {"context": "en katt", "word": {"text": "katt"}}, "answers": ["a", "b"], "label": 0, "x": None},

@@ -17,7 +17,7 @@ from mtl.data import files, forms
 from mtl.data.files import read_lines, split_lines
 from mtl.data.records import column_names, read_records
 from mtl.data.rows import stream_rows
-from mtl.tasks.task import Layout, Reading
+from mtl.tasks.layout import Layout, Reading
 
 SEMICOLONS = Layout(reading=Reading(separator=";"))
 QUOTED = Layout(reading=Reading(quoted=True))

@@ -13,8 +13,10 @@ from mtl.base.errors import InputError
 from mtl.base.settings.layers import shipped
 from mtl.data.examples import read_examples
 from mtl.data.splits import check_present, choose_scored, has_files, missing_tasks, read_task, split_files
+from mtl.tasks.layout import Reading
+from mtl.tasks.sources import Source
 from mtl.tasks.suite import load_suite
-from mtl.tasks.task import Reading, Source, Task
+from mtl.tasks.task import Task
 
 
 def test_a_regression_has_no_strata(suite_file: Path) -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from mtl.structured.crf import best_sequences, sequence_loss
-from mtl.tasks.target_kind import PAST
+from mtl.tasks.head_targets import PAST
 
 
 def scores_of_all(outputs: Tensor, transitions: Tensor) -> dict[tuple[int, ...], Tensor]:

@@ -14,7 +14,7 @@ from mtl.api.cli import main
 from mtl.data.records import read_records
 from mtl.data.rows import stream_rows
 from mtl.structured.marked import tag
-from mtl.tasks.task import Layout, Reading
+from mtl.tasks.layout import Layout, Reading
 
 DOT = "text + spans.start[] + spans.end[] + spans.type[]"
 

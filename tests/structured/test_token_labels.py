@@ -11,8 +11,8 @@ from structured_suite import LABELS
 
 from mtl.data.examples import read_examples
 from mtl.structured.token_labels import TokenLabels, shape
+from mtl.tasks.head_targets import PAST
 from mtl.tasks.suite import suite_from
-from mtl.tasks.target_kind import PAST
 from mtl.tasks.task import Task
 
 TASK = Task("t", kind="token_labels", text=["tokens[]"], target="tags[]", labels=LABELS, metric="span_f1")

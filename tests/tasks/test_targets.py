@@ -10,8 +10,8 @@ import pytest
 import torch
 from scipy.special import log_softmax, softmax
 
+from mtl.tasks.floor_targets import MOST_CONSTANTS
 from mtl.tasks.kinds.text import escape, unescape
-from mtl.tasks.target_kind import MOST_CONSTANTS
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 

@@ -6,8 +6,9 @@ import pytest
 
 import mtl.tasks.task
 from mtl.tasks.scale import SCALES
+from mtl.tasks.sources import HubSource, Source
 from mtl.tasks.suite import load_suite
-from mtl.tasks.task import HubSource, Source, Task
+from mtl.tasks.task import Task
 
 PAIR = Task("t", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy", folder="f")
 CHOICE = Task("c", kind="choice", text=["q"], candidates=["answers[]"], target="y", metric="accuracy")

@@ -21,8 +21,8 @@ from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.files import read_bytes
 from mtl.data.forms import PACKED, form_of
 from mtl.jobs.job import Job
+from mtl.tasks.layout import Layout
 from mtl.tasks.suite import load_suite
-from mtl.tasks.task import Layout
 
 REMOVED = "removed.jsonl"
 OUTDATED = {"generated", "source", "hub", "checksums", "submission"}  # on the files as they were, or on handing in

@@ -19,7 +19,8 @@ from mtl.benchmark_making.init_suite.tables import read_table
 from mtl.data.files import data_lines
 from mtl.data.forms import form_of
 from mtl.data.json_rows import parse_object
-from mtl.tasks.task import PART, SPLIT_OF, Layout
+from mtl.tasks.layout import Layout
+from mtl.tasks.task import PART, SPLIT_OF
 
 OTHER_DATA = {  # suffixes of data files that no form reads
     ".xml", ".xlsx", ".xls", ".ods", ".conll", ".conllu", ".iob", ".iob2", ".bio", ".arrow", ".pkl", ".pickle", ".yaml", ".yml",

@@ -14,7 +14,8 @@ from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted
 from mtl.benchmark_making.init_suite.sniffing import Sniffed, sniff
 from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
 from mtl.data.forms import TABLES, form_of
-from mtl.tasks.task import BESIDE, Reading, Task
+from mtl.tasks.layout import Reading
+from mtl.tasks.task import BESIDE, Task
 
 Rows = Sequence[Sequence[str]]  # of a table: the cells of each of its first rows
 

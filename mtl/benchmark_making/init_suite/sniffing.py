@@ -11,7 +11,7 @@ from pathlib import Path
 from mtl.base.errors import InputError
 from mtl.data.files import declared_encoding, unpacked_lines
 from mtl.data.forms import SEPARATORS, TABLES, form_of
-from mtl.tasks.task import Layout, Reading
+from mtl.tasks.layout import Layout, Reading
 
 HEAD = 2**18  # the bytes at the beginning of a file that are read
 LINES = 3000  # the most lines of these bytes

@@ -17,7 +17,7 @@ from mtl.data.forms import TABLES, form_of
 from mtl.data.parquet import opened_parquet
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import stream_rows
-from mtl.tasks.task import Layout
+from mtl.tasks.layout import Layout
 
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of texts in them

@@ -17,9 +17,10 @@ from mtl.stats.comparison import Sample, mean_over_tasks
 from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
 from mtl.submissions.data_rows import DataRows
 from mtl.submissions.row_files import labelled_file
+from mtl.tasks.layout import Layout
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import AVERAGE, Suite
-from mtl.tasks.task import Layout, ScoredRows, Task
+from mtl.tasks.task import ScoredRows, Task
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,9 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.make import columns, pairs, rows, splitting
 from mtl.benchmark_making.make.table import TOKENS, Origin, SourceRow, Table, Values
 from mtl.data.records import column_names, read_records
+from mtl.tasks.layout import Layout, Reading
 from mtl.tasks.suite import Suite, suite_from
-from mtl.tasks.task import PART, SPLITS, Layout, Reading
+from mtl.tasks.task import PART, SPLITS
 
 STEPS: dict[str, type[Any]] = {  # by name, in the order of docs/how-to/making-tasks.md
     "keep": rows.Keep,

@@ -15,8 +15,9 @@ from mtl.data.fetching.archives import unpack
 from mtl.data.fetching.download import UnavailableError, download
 from mtl.data.sample import write_sample
 from mtl.data.splits import choose_scored, missing_tasks
+from mtl.tasks.sources import HubSource, Source
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import HubSource, Source, Task
+from mtl.tasks.task import Task
 
 
 @dataclass(frozen=True)

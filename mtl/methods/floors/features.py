@@ -83,7 +83,7 @@ def joined_features(vectorizer: str) -> CountedFeatures:
 
 
 def unit_features(config: FloorConfig) -> CountedFeatures:
-    """Which features each unit has (`TargetKind.unit_features`), as 1 and 0."""
+    """Which features each unit has (`UnitKind.unit_features`), as 1 and 0."""
     limits = {"min_df": config.min_count, "max_features": config.max_features}
     vectorizer = CountVectorizer(analyzer=list, binary=True, dtype=np.int8, **limits)
     problem = "no feature of its units occurs often enough; set a smaller floor.min_count"

@@ -6,6 +6,7 @@ import numpy as np
 
 from mtl.data.dataset import Split, last_texts
 from mtl.tasks.metrics import best_constant
+from mtl.tasks.target_kind import UnitKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -13,7 +14,7 @@ GUESSES = (
     "random",  # drawn from the targets of the training rows, as the row "Random" of KLEJ's Table 3
     "constant",  # the best constant answer on the training rows, by the task's metric
     "uniform",  # each possible answer is equally probable, as "Random" in the Superlim paper
-    "majority",  # the most frequent target of the training rows ("MaxFreq/Avg" there); of numbers, the mean; of units, `TargetKind.usual`
+    "majority",  # the most frequent target of the training rows ("MaxFreq/Avg" there); of numbers, the mean; of units, `UnitKind.usual`
 )
 ANY_ANSWER = ""  # a word that `decode` gets, so that a drawn code may also mean that there is no answer
 
@@ -32,7 +33,7 @@ def guessed(
     kind, sizes = target_kind(task), rows.scored.candidates  # how many candidates, or units, each row has
     if guess == "constant":
         return kind.repeat(best_constant(task, train.scored), len(rows), sizes)
-    if guess == "majority" and kind.by_unit:
+    if guess == "majority" and isinstance(kind, UnitKind):
         firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
         return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), firsts)
     if guess == "majority":

@@ -1,8 +1,7 @@
-"""The model inputs of a dataset as estimators read them: which of them train an estimator, their documents, and their features.
-A row has one input, in a choice one for each candidate, and in a task with units one for each unit."""
+"""The model inputs of a run as estimators take them: which of them train an estimator, and their features."""
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,85 +11,14 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.log import logger
 from mtl.base.settings.schema import Config
-from mtl.data.dataset import Dataset, Split, last_texts, marked_texts
+from mtl.data.dataset import Dataset, Split
 from mtl.data.text import tokenized
-from mtl.methods.floors.features import Document, Matrix, RowFeatures
+from mtl.methods.floors.documents import Input, Words, documents_of, unit_inputs
+from mtl.methods.floors.features import Matrix, RowFeatures
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 MOST_UNITS = 2_000_000  # of training rows that linear models learn from, unless `floor.train_rows` says otherwise
-
-Words = Callable[[int], list[str]]  # the words of the text with a number
-Input = list[Document]  # the documents of a model input
-
-
-def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:
-    """The split of a task with units, in which each unit is an input; any other split as it is. `texts` as in `documents_of`."""
-    kind = target_kind(task)
-    if not kind.by_unit:
-        return split
-    sizes = np.array([len(kind.units(text)) for text in last_texts(task, split, texts)], dtype=np.int64)
-    return replace(split, texts=np.repeat(split.texts, sizes, axis=0), sizes=sizes)
-
-
-def documents_of(
-    task: Task, split: Split, texts: Sequence[str], words: Words | None, inputs: np.ndarray | None = None
-) -> Iterable[Input]:
-    """For each input of a split, the list of its documents: its texts with their words. Without `words`, documents have none, and marked spans
-    follow. Of a task with units, the split is as `unit_inputs` returns it, and the iterable can be read once.
-    `texts` are those that the split has the numbers of. `inputs` are the numbers of the inputs to return, in ascending order; None: all."""
-    if target_kind(task).by_unit:
-        return _unit_documents(task, split, texts, inputs)
-    numbers = np.unique(split.texts).tolist()
-    documents = {number: Document(texts[number], words(number) if words else []) for number in numbers}
-    rows = [[documents[number] for number in row] for row in split.texts.tolist()]
-    if not words and task.marked:
-        marked = marked_texts(task, split, texts)
-        rows = [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
-    return rows if inputs is None else [rows[number] for number in inputs.tolist()]
-
-
-def _unit_documents(task: Task, split: Split, texts: Sequence[str], inputs: np.ndarray | None) -> Iterator[Input]:
-    """Of each unit of a split, one document with its features as words, made when it is read: all at once, those of SQuAD would need 30 GB."""
-    assert split.sizes is not None
-    is_read = np.ones(len(split.texts), dtype=bool) if inputs is None else np.isin(np.arange(len(split.texts)), inputs)
-    ends = np.cumsum(split.sizes)
-    for start, end in zip((ends - split.sizes).tolist(), ends.tolist(), strict=True):
-        numbers = np.flatnonzero(is_read[start:end]).tolist()
-        if numbers:
-            units = target_kind(task).unit_features([texts[text] for text in split.texts[start].tolist()])
-            yield from ([Document("", units[number])] for number in numbers)
-
-
-def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). They are those of `_rows_read`.
-    With `in_pairs`, a row of a choice has two: its right candidate and a wrong one."""
-    rows = _rows_read(task, train, most_rows)
-    inputs = _right_and_wrong(task, train, rows) if in_pairs else train.inputs(rows)
-    return inputs, target_kind(task).fit_targets(train.targets, train.sizes)[inputs]
-
-
-def _rows_read(task: Task, train: Split, most_rows: int | None) -> np.ndarray:
-    """The numbers of at most `most_rows` rows, evenly spread over the file. None: all rows; of a task with units, as many as have MOST_UNITS."""
-    if most_rows is None and target_kind(task).by_unit:
-        units = max(MOST_UNITS, len(train.texts))  # with no more than MOST_UNITS, all rows are read
-        most_rows = max(1, MOST_UNITS * len(train) // units)
-    if most_rows is None or most_rows >= len(train):
-        return np.arange(len(train))
-    return np.arange(most_rows) * len(train) // most_rows
-
-
-def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:
-    """The inputs of each row's right candidate and of one of its wrong ones, int64. They are the same with each seed, unlike those of
-    `mtl.data.dataset.with_one_wrong`. A row with one candidate has no wrong one."""
-    rng = np.random.default_rng(zlib.crc32(task.id.encode()))
-    inputs: list[int] = []
-    for row in rows.tolist():
-        candidates, right = train.inputs(np.array([row])), int(train.targets[row])
-        inputs.append(candidates[right])
-        if len(candidates) > 1:
-            inputs.append(rng.choice(np.delete(candidates, right)))
-    return np.array(inputs, dtype=np.int64)
 
 
 class FittedFeatures(NamedTuple):
@@ -107,10 +35,10 @@ class TaskInputs:
         self, config: Config, dataset: Dataset, language: str, new_features: Callable[[Task, str | None], RowFeatures]
     ) -> None:
         """`new_features` returns a task's features before they are fitted, for a vectorizer of joined texts (None: they are not joined)."""
-        splits = {
-            task.id: {name: unit_inputs(task, split, dataset.texts) for name, split in dataset.splits[task.id].items()}
-            for task in dataset.tasks
-        }
+        splits = {}
+        for task in dataset.tasks:
+            of_task = dataset.splits[task.id]
+            splits[task.id] = {name: unit_inputs(task, split, dataset.texts) for name, split in of_task.items()}
         self.config, self.dataset, self._new_features = config, replace(dataset, splits=splits), new_features
         self.words: Words | None = None  # features of joined texts have words of their own
         if config.floor.features != "joined":
@@ -152,3 +80,33 @@ class TaskInputs:
             if name != "train":
                 by_split[name] = features.transform(self.documents(task, split))
         return FittedFeatures(features, by_split)
+
+
+def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). They are those of `_rows_read`.
+    With `in_pairs`, a row of a choice has two: its right candidate and a wrong one."""
+    rows = _rows_read(task, train, most_rows)
+    inputs = _right_and_wrong(task, train, rows) if in_pairs else train.inputs(rows)
+    return inputs, target_kind(task).fit_targets(train.targets, train.sizes)[inputs]
+
+
+def _rows_read(task: Task, train: Split, most_rows: int | None) -> np.ndarray:
+    """The numbers of at most `most_rows` rows, evenly spread over the file. None: all rows; of a task with units, as many as have MOST_UNITS."""
+    if most_rows is None and target_kind(task).by_unit and len(train.texts) > MOST_UNITS:
+        most_rows = max(1, MOST_UNITS * len(train) // len(train.texts))
+    if most_rows is None or most_rows >= len(train):
+        return np.arange(len(train))
+    return np.arange(most_rows) * len(train) // most_rows
+
+
+def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:
+    """The inputs of each row's right candidate and of one of its wrong ones, int64. They are the same with each seed, unlike those of
+    `mtl.data.dataset.with_one_wrong`. A row with one candidate has no wrong one."""
+    rng = np.random.default_rng(zlib.crc32(task.id.encode()))
+    inputs: list[int] = []
+    for row in rows.tolist():
+        candidates, right = train.inputs(np.array([row])), int(train.targets[row])
+        inputs.append(candidates[right])
+        if len(candidates) > 1:
+            inputs.append(rng.choice(np.delete(candidates, right)))
+    return np.array(inputs, dtype=np.int64)

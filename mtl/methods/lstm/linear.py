@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import scipy
@@ -25,10 +25,10 @@ from mtl.base.progress import Progress
 from mtl.base.settings.schema import Config, FloorConfig
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
-from mtl.data.dataset import Dataset, Split
+from mtl.data.dataset import Dataset
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
-from mtl.methods.floors.inputs import documents_of
+from mtl.methods.floors.documents import documents_of
 from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, read_model, restored_model
 from mtl.methods.floors.tfidf import CHARACTER_NGRAMS, WORD_NGRAMS, TaskFeatures
 from mtl.methods.floors.trained import TrainedFloor
@@ -41,21 +41,33 @@ from mtl.training.checkpoints import RESTORE
 FORMAT = 2  # increase it when the same data gives other outputs, or when the file changes
 
 
-class _CachedModel(TypedDict):
-    """A file of the cache: the model of a task, its outputs as tensors (`LinearModels.outputs`), and the seconds of its training."""
+class LinearModel(NamedTuple):
+    """The linear model of one task."""
+
+    model: TaskModel
+    outputs: Mapping[str, Mapping[str, np.ndarray]]  # float32 (inputs, outputs), by answered task and split
+    seconds: float  # of its training
+
+
+class CachedModel(TypedDict):
+    """A `LinearModel` in a file of the cache."""
 
     model: ModelContent
-    outputs: dict[str, dict[str, Any]]
+    outputs: dict[str, dict[str, Any]]  # tensors
     seconds: float
 
 
 @dataclass(frozen=True)
 class LinearModels:
-    """The linear models of a run or of one task, by the id of the task that each was trained on, and the seconds of their training."""
+    """The linear models of a run."""
 
-    models: Mapping[str, TaskModel]
-    outputs: Mapping[str, Mapping[str, np.ndarray]]  # float32 (inputs, outputs), by answered task and split
+    models: Mapping[str, TaskModel]  # what predicts new rows, by the id of the task that it was trained on
+    outputs: Mapping[str, Mapping[str, np.ndarray]]  # those of all `LinearModel.outputs`
     seconds: float
+
+    @property
+    def parameters(self) -> int:
+        return sum(model.parameters for model in self.models.values())
 
     def write(self, seed_folder: Path) -> None:
         """Write the models into the folder of a seed, for `load_linear`."""
@@ -63,12 +75,8 @@ class LinearModels:
             write_checkpoint(model_file(seed_folder, id), model.content())
         write_json(_list_file(seed_folder), list(self.models))
 
-    @property
-    def parameters(self) -> int:
-        return sum(model.parameters for model in self.models.values())
 
-
-def basis(floor: FloorConfig) -> str:
+def outputs_version(floor: FloorConfig) -> str:
     """What the outputs depend on beside the data and the settings of the LSTM: the n-grams, and versions."""
     ngrams = [WORD_NGRAMS, CHARACTER_NGRAMS, floor.min_count, floor.max_features]
     versions = f"scikit-learn {sklearn.__version__}, scipy {scipy.__version__}, tokenizer {moses_version()}"
@@ -77,22 +85,23 @@ def basis(floor: FloorConfig) -> str:
 
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
     """The linear models of all tasks that may have one and can teach it; cached ones are read. `texts` are the dataset's, without boundary words."""
-    all_trained: list[LinearModels] = []
-    done, tasks = 0, [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
-    with Progress("linear models", sum(map(fit_count, tasks)), "fits") as bar:
-        for task in tasks:
+    by_task = {}
+    tasks = [task for task in dataset.trained_tasks if _has_linear(task, dataset.answers)]
+    fits = [fit_count(task) for task in tasks]
+    with Progress("linear models", sum(fits), "fits") as bar:
+        for number, task in enumerate(tasks):
             path = Path(config.cache_dir) / f"linear-{_key(config, dataset, task, language)[:16]}.ckpt"
-            cached = _read(path, config, task)
-            trained = cached or _train(config, dataset, task, texts, bar)
-            if trained is not None:
-                all_trained.append(trained)
-                if cached is None:
-                    _write(path, task, trained)
-            done += fit_count(task)
-            bar.reach(done)
-    models = {id: model for trained in all_trained for id, model in trained.models.items()}
-    outputs = {id: splits for trained in all_trained for id, splits in trained.outputs.items()}
-    return LinearModels(models, outputs, sum((trained.seconds for trained in all_trained), 0.0))
+            linear = _read(path, config, task)
+            if linear is None:
+                linear = _train(config, dataset, task, texts, bar)
+                if linear is not None:
+                    _write(path, linear)
+            if linear is not None:
+                by_task[task.id] = linear
+            bar.reach(sum(fits[: number + 1]))  # also those of a model that is cached, or that cannot be taught
+    outputs = {id: by_split for linear in by_task.values() for id, by_split in linear.outputs.items()}
+    seconds = sum((linear.seconds for linear in by_task.values()), 0.0)
+    return LinearModels({id: linear.model for id, linear in by_task.items()}, outputs, seconds)
 
 
 def _has_linear(task: Task, answers: Answers) -> bool:
@@ -103,33 +112,40 @@ def _has_linear(task: Task, answers: Answers) -> bool:
 def _key(config: Config, dataset: Dataset, task: Task, language: str) -> str:
     """The hash of all that the model and the outputs of a task depend on."""
     settings = [config.max_length, config.held_out, config.loss.class_weights]
-    followed = [VERSION, basis(config.floor), np.__version__, language, task.id, settings]
-    content = json.dumps([followed, sorted(dataset.fingerprints.items())], default=list)
+    followed = [VERSION, outputs_version(config.floor), np.__version__, language, task.id, settings]
+    content = json.dumps([followed, sorted(dataset.fingerprints.items())])
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _read(path: Path, config: Config, task: Task) -> LinearModels | None:
+def _read(path: Path, config: Config, task: Task) -> LinearModel | None:
     """The model of a task in a file of the cache; None if it does not exist or is damaged."""
     if not path.exists():
         return None
     try:
-        content = read_checkpoint(path, _CachedModel)
+        content = read_checkpoint(path, CachedModel)
         model = restored_model(content["model"], METHOD, config.floor, task)
         tensors = content["outputs"].items()
-        outputs = {id: {name: tensor.numpy() for name, tensor in splits.items()} for id, splits in tensors}
+        outputs = {id: {name: tensor.numpy() for name, tensor in by_split.items()} for id, by_split in tensors}
     except (InputError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return None
-    return LinearModels({task.id: model}, outputs, content["seconds"])
+    return LinearModel(model, outputs, content["seconds"])
 
 
-def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress) -> LinearModels | None:
+def _write(path: Path, linear: LinearModel) -> None:
+    """Put the model of a task into the cache."""
+    arrays = linear.outputs.items()
+    tensors = {id: {name: torch.from_numpy(part) for name, part in by_split.items()} for id, by_split in arrays}
+    write_checkpoint(path, CachedModel(model=linear.model.content(), outputs=tensors, seconds=linear.seconds))
+
+
+def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress) -> LinearModel | None:
     """A task's model; None if no n-gram occurs in enough of its training texts, or its training rows have one target alone."""
     start = monotonic()
     train, kind = dataset.splits[task.id]["train"], target_kind(task)
     features = TaskFeatures(METHOD, config.floor, task)
     try:
         matrix = features.fit(documents_of(task, train, dataset.texts, texts.words))
-    except ValueError:
+    except ValueError:  # there is nothing to learn from
         reason = f"no n-gram occurs in {config.floor.min_count} of its training texts"
         logger.info("%s has no linear model: %s", task.id, reason)
         return None
@@ -142,23 +158,15 @@ def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, 
     train_outputs, penalty = fitting.out_of_fold(bar)
     estimator = fitting.fit(penalty, np.arange(len(targets)))
     bar.advance(1)
-
-    def outputs_for(split: Split) -> np.ndarray:
-        inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
-        return kind.estimator_outputs(estimator, inputs, head, [])
-
-    outputs = {}
+    outputs: dict[str, dict[str, np.ndarray]] = {}
     for answered in dataset.answered(task):
-        splits = dataset.splits[answered.id].items()
-        outputs[answered.id] = {name: outputs_for(split) for name, split in splits if name != "train"}
+        outputs[answered.id] = {}
+        for name, split in dataset.splits[answered.id].items():
+            if name != "train":
+                inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
+                outputs[answered.id][name] = kind.estimator_outputs(estimator, inputs, head, [])
     outputs[task.id]["train"] = train_outputs
-    return LinearModels({task.id: TaskModel(estimator, features)}, outputs, monotonic() - start)
-
-
-def _write(path: Path, task: Task, trained: LinearModels) -> None:
-    model, outputs = trained.models[task.id].content(), trained.outputs.items()
-    tensors = {id: {name: torch.from_numpy(part) for name, part in parts.items()} for id, parts in outputs}
-    write_checkpoint(path, _CachedModel(model=model, outputs=tensors, seconds=trained.seconds))
+    return LinearModel(TaskModel(estimator, features), outputs, monotonic() - start)
 
 
 def load_linear(request: LoadRequest) -> TrainedFloor:
@@ -167,9 +175,11 @@ def load_linear(request: LoadRequest) -> TrainedFloor:
     listed = read_json(list_file, list[str])
     possible = {id for id in request.trained_tasks if _has_linear(tasks[id], request.answers)}
     unlisted = {id for id in possible if model_file(folder, id).exists()} - set(listed)
-    odd = (set(listed) - possible) or unlisted
-    if odd:
-        raise InputError(f"does not list the tasks whose models are beside it ({min(odd)}); {RESTORE}", path=list_file)
+    wrong = (set(listed) - possible) or unlisted
+    if wrong:
+        raise InputError(
+            f"does not list the tasks whose models are beside it ({min(wrong)}); {RESTORE}", path=list_file
+        )
     models = {id: read_model(model_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in listed}
     return TrainedFloor(request.config, request.suite.language, models, request.answers)
 

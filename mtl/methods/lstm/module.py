@@ -1,7 +1,6 @@
 """The LightningModule of a finished LSTM, from one of its checkpoints: for your own loops, callbacks and Trainers."""
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,19 +16,14 @@ from mtl.base.errors import InputError, shortened
 from mtl.base.interface import foreign
 from mtl.data.examples import Row, make_example
 from mtl.methods.given_rows import as_rows
-from mtl.methods.heads import load_heads
-from mtl.methods.lstm.trained import TrainedLstm
-from mtl.methods.predictor import Predictor
-from mtl.model.network import Batch, Network
-from mtl.runs.folder import finetune_folder, pretrain_folder
+from mtl.methods.lstm.stage_network import StageNetwork, stage_network
+from mtl.model.network import Batch
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
-from mtl.training.checkpoints import WEIGHTS, fill, read_weights
+from mtl.training.checkpoints import fill, read_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.optimizers import falling_adam
-
-NO_STAGE = "must be a stage's checkpoint in a run's folder, as in RUN/seed-1/pretrain/best.ckpt, or a saved mtl.Module"
 
 
 class Module(MultitaskModule):
@@ -50,8 +44,12 @@ class Module(MultitaskModule):
         >>> pytorch_lightning.Trainer(max_epochs=1).fit(module, rows)  # doctest: +SKIP
     """
 
-    predictor: Predictor
-    stage: Path  # the file of the stage that it comes from
+    def __init__(self, stage: StageNetwork) -> None:
+        """The module of a stage; `load_from_checkpoint` makes one from a file."""
+        super().__init__(stage.network, {}, falling_adam(stage.learning_rate, stage.learning_rate, total_steps=1))
+        self.stage = stage.path  # the file that the module comes from
+        self.predictor, self._model = stage.predictor, stage.model
+        self._scored: dict[str, list[tuple[np.ndarray, ScoredRows]]] = {}  # by task: predictions and rows of batches
 
     @classmethod
     def load_from_checkpoint(  # type: ignore[override]
@@ -72,40 +70,21 @@ class Module(MultitaskModule):
             if key not in ("strict", "weights_only") or value not in (True, None):
                 raise InputError("not taken: all weights are read, as tensors alone; drop it", key=key, value=value)
         path, device = Path(checkpoint_path), str(map_location or "cpu")
-        stage = read_checkpoint(path, dict[str, Any], device="meta").get("stage")
-        if stage is None:
-            return cls._load_stage(path, device)
-        if not isinstance(stage, str) or not os.path.isfile(stage):  # noqa: PTH113 - Path's raises for long names
-            shown = shortened(str(stage), 200)
+        continued = read_checkpoint(path, dict[str, Any], device="meta").get("stage")
+        if continued is None:
+            return cls._of_stage(path, device)
+        if not isinstance(continued, str) or not os.path.isfile(continued):  # noqa: PTH113 - Path's raises for long names
+            shown = shortened(str(continued), 200)
             raise InputError(f"continues {shown}, which is missing; put that run's folder back there", path=path)
-        module = cls._load_stage(Path(stage), device)
-        fill(module, read_weights(path), path, f"it does not continue {stage}")
+        module = cls._of_stage(Path(continued), device)
+        fill(module, read_weights(path), path, f"it does not continue {continued}")
         return module
 
     @classmethod
-    def _load_stage(cls, path: Path, device: str) -> "Module":
+    def _of_stage(cls, path: Path, device: str) -> "Module":
         """The module of a stage's checkpoint. Raises InputError as `load_from_checkpoint`."""
-        folder = path.absolute().parent
-        seed_folder = next((above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)), None)
-        if seed_folder is None:
-            raise InputError(NO_STAGE, path=path)
-        predictor = Predictor.load(seed_folder.parent, int(seed_folder.name.removeprefix("seed-")), device=device)
-        model, config = predictor.model, predictor.config
-        if not isinstance(model, TrainedLstm):
-            raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
-        is_first = folder == pretrain_folder(seed_folder)
-        is_second = folder == finetune_folder(seed_folder, folder.name)
-        if not (is_first or is_second) or path.name not in WEIGHTS.values():
-            raise InputError(NO_STAGE, path=path)
-        network = _stage1(predictor, model, path) if is_first else model.network(predictor.task(folder.name))
-        assert isinstance(network, Network)
-        if is_second and network.encoder is not None:
-            network.encoder.requires_grad_(config.finetune.train_encoder)
-        model.use(network)
-        rate = (config.pretrain if is_first else config.finetune).learning_rate
-        module = cls(network, {}, falling_adam(rate, rate, total_steps=1))
-        module.predictor, module.stage = predictor, path.absolute()
-        return module.to(model.device).train()
+        stage = stage_network(path, device)
+        return cls(stage).to(stage.model.device).train()
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         super().on_save_checkpoint(checkpoint)
@@ -122,7 +101,7 @@ class Module(MultitaskModule):
         return loss
 
     def on_validation_epoch_start(self) -> None:
-        self._scored: dict[str, list[tuple[np.ndarray, ScoredRows]]] = {}  # by task: predictions and rows of batches
+        self._scored = {}
 
     def validation_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
         outputs, task = self(batch), self.predictor.suite.tasks[batch.task]
@@ -130,8 +109,8 @@ class Module(MultitaskModule):
         kind = target_kind(task)
         if kind.by_unit or kind.dtype is object or task.further_columns:
             return
-        codes = self.network.predict(batch, outputs).cpu().double().numpy()
-        predicted, targets = kind.head.decode(codes, []), kind.head.decode(batch.targets.cpu().double().numpy(), [])
+        predicted = kind.head.decode(self.network.predict(batch, outputs).cpu().double().numpy(), [])
+        targets = kind.head.decode(batch.targets.cpu().double().numpy(), [])
         rows = ScoredRows(targets, None if batch.sizes is None else batch.sizes.numpy())
         self._scored.setdefault(task.id, []).append((predicted, rows))
 
@@ -143,8 +122,10 @@ class Module(MultitaskModule):
             rows = ScoredRows(targets, np.concatenate(candidates) if candidates else None)
             self.log(f"{self._split}/{id}", score(self.predictor.suite.tasks[id], predicted, rows))
 
-    on_test_epoch_start, on_test_epoch_end = on_validation_epoch_start, on_validation_epoch_end
+    # A test is a validation whose scores have another name.
+    on_test_epoch_start = on_validation_epoch_start
     test_step = validation_step
+    on_test_epoch_end = on_validation_epoch_end
 
     @property
     def _split(self) -> str:
@@ -166,36 +147,26 @@ class Module(MultitaskModule):
             rows: as in `mtl.load(…).predict`.
             targets: one for each row, in the form of the targets in the task's files; None: unknown, for predictions alone.
             batch_size: model inputs in a batch."""
-        suite_task, model = self.predictor.task(task), self.predictor.model
-        assert isinstance(model, TrainedLstm)
-        checked, head = as_rows(suite_task, rows), suite_task.answered_by or task
+        suite_task = self.predictor.task(task)
+        checked = as_rows(suite_task, rows)
+        head = suite_task.answered_by or task
         if head not in self.network.kinds:
             raise InputError(f"the module has the heads of {', '.join(self.network.kinds)}", key="task", value=task)
-        split, task_input = model.prepared(suite_task, checked)
+        split, task_input = self._model.prepared(suite_task, checked)
         if targets is not None:
-            split = replace(split, targets=_codes(suite_task, checked, targets, model.answers.get(head, [])))
+            split = replace(split, targets=_codes(suite_task, checked, targets, self._model.answers.get(head, [])))
         by_head = {head: split}
         return task_input.batches(by_head).loader(task_input.ordered(by_head, batch_size))
 
 
-def _stage1(predictor: Predictor, model: TrainedLstm, path: Path) -> Network:
-    """The network of stage 1, with the heads of all tasks."""
-    inputs = predictor.folder.read_inputs()
-    tasks = [task for id, task in predictor.suite.tasks.items() if f"tasks.{id}" in inputs and task.answered_by is None]
-    heads = load_heads(predictor.config, tasks, model.answers, model.encoder.output_size, read_weights(path), path)
-    return Network(tasks, heads, model.encoder)
-
-
 def _codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Sequence[str]) -> np.ndarray:
     """The codes of targets in the form of the task's files, float64 (rows,) or (rows, codes). Raises InputError for targets of another form."""
-    kind, texts = target_kind(task), [make_example(task, row).inputs[0][-1] for row in rows]
-
-    def parse(target: Any) -> Any:
-        return kind.parse(kind.join(target) if isinstance(target, list) else str(kind.from_python(target)))
-
+    kind = target_kind(task)
+    last_texts = [make_example(task, row).inputs[0][-1] for row in rows]
     with foreign("targets"):
-        parsed = np.array(list(map(parse, targets)), dtype=kind.dtype)
-        codes = kind.head.encode(parsed, answers, texts)
+        cells = [kind.join(target) if isinstance(target, list) else str(kind.from_python(target)) for target in targets]
+        parsed = np.array([kind.parse(cell) for cell in cells], dtype=kind.dtype)
+        codes = kind.head.encode(parsed, answers, last_texts)
     if len(codes) != len(rows):
         raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")
     return codes

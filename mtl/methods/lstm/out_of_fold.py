@@ -1,24 +1,21 @@
 """The fits of a task's linear model, and its outputs for training rows: each from a model that was trained on other rows."""
 
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
 from mtl.base.progress import Progress
 from mtl.data.dataset import Split
 from mtl.methods.floors.estimators import new_estimator, quiet_fit
 from mtl.methods.floors.features import Matrix
-from mtl.tasks.target_kind import HeadTargets
+from mtl.methods.lstm.folds import FOLDS, row_folds
+from mtl.tasks.head_targets import HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-FOLDS = 5
 METHOD = "logistic"  # of the floors, whose features and estimators linear models have
 PENALTIES = {
     "classifier": [{"C": c} for c in (0.1, 1.0, 10.0, 100.0)],
@@ -50,70 +47,35 @@ class Fitting:
 
     def out_of_fold(self, bar: Progress) -> tuple[np.ndarray, Mapping[str, float]]:
         """The outputs for the training rows, float32 (inputs, outputs), and the penalty of the estimators. The outputs for a fold (`row_folds`) are
-        those of an estimator that was fitted to the other folds; 0 if it cannot learn from them, as a classifier cannot from one target alone. The
-        penalty has the smallest loss on the first fold, so that dev chooses nothing; it is the first one if none can be tried there."""
+        those of an estimator that was fitted to the other folds. The penalty has the smallest loss on the first fold, so that dev chooses nothing; it
+        is the first one if none can be tried there."""
         folds = row_folds(self.task, self.train)
         input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
-        kind = target_kind(self.task)
-        fewest_targets = 2 if kind.estimator == "classifier" else 1  # that an estimator can learn from
+        penalties = PENALTIES[target_kind(self.task).estimator]
+        trials = [self._fold_outputs(input_folds == 0, penalty, bar) for penalty in penalties]
+        best = self._best(trials, np.flatnonzero(folds == 0))
         result = np.zeros((len(input_folds), self.head.outputs([])), dtype=np.float32)
-        tried: Sequence[Mapping[str, float]] = PENALTIES[kind.estimator]
-        penalty = tried[0]
-        for fold in range(FOLDS):
-            inputs, rest = np.flatnonzero(input_folds == fold), np.flatnonzero(input_folds != fold)
-            can_learn = len(inputs) > 0 and len(np.unique(self.targets[rest])) >= fewest_targets
-            if can_learn:
-                result[inputs], penalty = self._best(tried, inputs, rest, np.flatnonzero(folds == fold))
-            bar.advance(len(tried))
-            tried = [penalty]  # of the first fold, for all others
-        return result, penalty
+        result[input_folds == 0] = trials[best]
+        for fold in range(1, FOLDS):
+            result[input_folds == fold] = self._fold_outputs(input_folds == fold, penalties[best], bar)
+        return result, penalties[best]
 
-    def _best(
-        self, tried: Sequence[Mapping[str, float]], inputs: np.ndarray, rest: np.ndarray, rows: np.ndarray
-    ) -> tuple[np.ndarray, Mapping[str, float]]:
-        """Fit an estimator to the rest of the inputs with each of the tried penalties. Of the one with the smallest loss on these inputs, which are
-        those of the rows with these numbers, the outputs for the inputs and the penalty."""
-        kind, matrix = target_kind(self.task), self.matrix[inputs]
-        # Each estimator is large, and is freed before the next one is fitted.
-        outputs = [kind.estimator_outputs(self.fit(penalty, rest), matrix, self.head, []) for penalty in tried]
-        best = int(np.argmin([self._loss(values, rows) for values in outputs]))
-        return outputs[best], tried[best]
+    def _fold_outputs(self, is_in_fold: np.ndarray, penalty: Mapping[str, float], bar: Progress) -> np.ndarray:
+        """The outputs for the inputs of a fold, by an estimator that is fitted to the others; 0 if there are no inputs, or if it cannot learn from
+        the others, as a classifier cannot from one target alone. The estimator, which is large, is freed before the next one is fitted."""
+        kind = target_kind(self.task)
+        inputs, rest = np.flatnonzero(is_in_fold), np.flatnonzero(~is_in_fold)
+        outputs = np.zeros((len(inputs), self.head.outputs([])), dtype=np.float32)
+        fewest_targets = 2 if kind.estimator == "classifier" else 1  # that an estimator can learn from
+        if len(inputs) > 0 and len(np.unique(self.targets[rest])) >= fewest_targets:
+            outputs = kind.estimator_outputs(self.fit(penalty, rest), self.matrix[inputs], self.head, [])
+        bar.advance(1)
+        return outputs
 
-    def _loss(self, outputs: np.ndarray, rows: np.ndarray) -> float:
-        """The loss of outputs for the inputs of the rows with these numbers."""
+    def _best(self, trials: list[np.ndarray], rows: np.ndarray) -> int:
+        """The number of the trial whose outputs, for the inputs of the rows with these numbers, have the smallest loss; of equal ones the first."""
+        if len(rows) == 0:
+            return 0
         codes = torch.from_numpy(self.train.targets[rows]).float()
         sizes = None if self.train.sizes is None else torch.from_numpy(self.train.sizes[rows])
-        return float(self.head.loss(torch.from_numpy(outputs), codes, sizes))
-
-
-def row_folds(task: Task, train: Split) -> np.ndarray:
-    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, and the same for rows that belong together.
-    Rows with a common group or text, on either side of a pair, belong together. Only groups and first texts count if all texts would join more than
-    half a fold's rows, and more than groups and first texts join by themselves: new rows have a text that is in so many rows, too."""
-    by_any_text = _joined_rows(train, sides=train.texts.shape[1])
-    by_first_text = _joined_rows(train, sides=1)
-    most = max(len(train) / (2 * FOLDS), np.bincount(by_first_text).max(initial=0))
-    sets = by_any_text if np.bincount(by_any_text).max(initial=0) <= most else by_first_text
-    order = np.random.default_rng(zlib.crc32(task.id.encode())).permutation(sets.max(initial=-1) + 1)
-    return order[sets] % FOLDS
-
-
-def _joined_rows(train: Split, sides: int) -> np.ndarray:
-    """The number of each row's set, int64 (rows,), in order of the sets' first texts. Rows that share a group, or one of the first `sides` texts of
-    an input, are in one set: the sets are the connected parts of a graph of rows, texts and groups."""
-    rows, texts = len(train), train.texts[:, :sides]
-    row_of_input = np.arange(rows) if train.sizes is None else np.repeat(np.arange(rows), train.sizes)
-    # The nodes are numbered: first the rows, then the texts, then the groups. An edge joins a row to a text of its inputs, or to its group.
-    from_rows, to_nodes = np.repeat(row_of_input, sides), rows + texts.ravel()
-    if train.groups is not None:
-        grouped = np.flatnonzero(train.groups >= 0)
-        first_group = rows + texts.max(initial=-1) + 1
-        from_rows = np.concatenate([from_rows, grouped])
-        to_nodes = np.concatenate([to_nodes, first_group + train.groups[grouped]])
-    nodes = int(to_nodes.max(initial=rows - 1)) + 1
-    edges = csr_matrix((np.ones(len(to_nodes), dtype=np.int8), (from_rows, to_nodes)), shape=(nodes, nodes))
-    sets = connected_components(edges, directed=False)[1][:rows]
-    # The folds depend on the order of the sets, and scipy promises none: they are ordered by the smallest number of a text in each.
-    first_texts = np.full(nodes, nodes)
-    np.minimum.at(first_texts, sets[row_of_input], texts.min(axis=1, initial=nodes))
-    return np.unique(first_texts[sets], return_inverse=True)[1].ravel()
+        return int(np.argmin([float(self.head.loss(torch.from_numpy(outputs), codes, sizes)) for outputs in trials]))

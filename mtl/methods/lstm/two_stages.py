@@ -18,7 +18,7 @@ from mtl.embedders.interface import EmbeddingsRequest
 from mtl.methods.coded import Coded
 from mtl.methods.costs import networks_cost
 from mtl.methods.floors.trained import TrainedFloor
-from mtl.methods.lstm.linear import LinearModels, basis, train_linear
+from mtl.methods.lstm.linear import LinearModels, outputs_version, train_linear
 from mtl.methods.lstm.outputs import encode_once
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain, stage1_key
 from mtl.methods.lstm.trained import TrainedLstm
@@ -40,31 +40,44 @@ class TwoStages(Method):
     def __init__(self, request: BuildRequest) -> None:
         """Read the texts and their vectors. Raises InputError for vectors that cannot be read."""
         super().__init__(request)
-        config, language, cache_dir = request.config, request.suite.language, Path(request.config.cache_dir)
-        device = device_of(config.trainer.accelerator)
+        device = device_of(self.config.trainer.accelerator)
         if device.type == "mps":
             check_recurrence(device)
-        # The dataset and its texts without what marked spans and boundary words add, as linear models read them.
-        self.plain_dataset = request.dataset
-        self.plain_texts = tokenized(request.dataset.texts, language, config.max_length, cache_dir)
-        self.dataset, self.texts = with_token_spans(
-            self.plain_dataset, self.plain_texts, language, config.max_length, config.boundary_words
-        )
-        train_texts = self.dataset.distinct_texts("train")
-        described = EmbeddingsRequest(config.embeddings, self.texts, train_texts, request.vectors, cache_dir, device)
-        self.embeddings = EMBEDDERS[config.embeddings.name].build(described)
-        logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
-        self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
-        if config.head.linear:
-            self.fingerprints["linear"] = basis(config.floor)
-        self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
-        self.facts["precision"] = training_precision(config.trainer)
-        self.facts["hidden_size"] = config.encoder.hidden_size
-        if notes := self._threshold_notes():
-            self.facts["notes"] = notes
+        self._read_texts()
+        self._build_embeddings(request.vectors, device)
+        self._describe()
         self._stage1_records = request.folder.absolute().parent / ".stage1"  # beside the folders of the suite's runs
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0  # of the last seed's frozen encoder
+
+    def _read_texts(self) -> None:
+        """Tokenize the texts: as linear models read them, without what marked spans and boundary words add, and as the encoder does."""
+        config, language = self.config, self.suite.language
+        self.plain_dataset = self.dataset
+        self.plain_texts = tokenized(self.dataset.texts, language, config.max_length, Path(config.cache_dir))
+        self.dataset, self.texts = with_token_spans(
+            self.plain_dataset, self.plain_texts, language, config.max_length, config.boundary_words
+        )
+
+    def _build_embeddings(self, vectors: Path | None, device: torch.device) -> None:
+        """Read the vectors of the words. `vectors` is their file or folder, if they have one."""
+        settings, cache_dir = self.config.embeddings, Path(self.config.cache_dir)
+        train_texts = self.dataset.distinct_texts("train")
+        request = EmbeddingsRequest(settings, self.texts, train_texts, vectors, cache_dir, device)
+        self.embeddings = EMBEDDERS[settings.name].build(request)
+        logger.info("%s embeddings: %s", settings.name, self.embeddings.coverage)
+
+    def _describe(self) -> None:
+        """Set the fingerprints and the facts of the run."""
+        self.fingerprints |= {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
+        if self.config.head.linear:
+            self.fingerprints["linear"] = outputs_version(self.config.floor)
+        self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
+        self.facts["precision"] = training_precision(self.config.trainer)
+        self.facts["hidden_size"] = self.config.encoder.hidden_size
+        notes = self._threshold_notes()
+        if notes:
+            self.facts["notes"] = notes
 
     def _threshold_notes(self) -> list[str]:
         """A sentence that names the tasks whose decision thresholds were chosen, if there are any."""
@@ -96,7 +109,7 @@ class TwoStages(Method):
     def save(self, folder: Path) -> None:
         """Write what the embeddings need for new texts, and compute what all seeds read."""
         self.embeddings.save(folder)
-        _ = self.sequences, self.linear
+        _ = self.sequences, self.linear  # both are computed when they are first asked for
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         if self.linear is not None:
@@ -132,17 +145,21 @@ class TwoStages(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one encoder, all heads and their linear models. The parameters of an ELMo count as embeddings. The speed is that on
         the CPU, with vectors computed as for new texts, not read from a cache."""
-        config, language, answers = self.config, self.suite.language, self.dataset.answers
-        network, embeddings, sequences = self._network, self.embeddings, self.embeddings.uncached_sequences
+        config, network, embeddings = self.config, self._network, self.embeddings
         assert network is not None and network.encoder is not None
-        encoder, floor, seconds = network.encoder, None, self._encoding_seconds
-        others = sum(weight.numel() for weight in [*encoder.lstm.parameters(), *network.heads.parameters()])
+        encoder = network.encoder
+        parameters = sum(weight.numel() for weight in [*encoder.lstm.parameters(), *network.heads.parameters()])
+        seconds = self._encoding_seconds
+        linear = None
         if self.linear is not None:
-            others += self.linear.parameters
+            parameters += self.linear.parameters
             seconds += self.linear.seconds
-            floor = TrainedFloor(config, language, self.linear.models)
+            linear = TrainedFloor(config, self.suite.language, self.linear.models)
         embeddings.to(torch.device("cpu"))
-        trained = TrainedLstm(config, language, folder, encoder.to("cpu"), sequences, embeddings, answers, linear=floor)
-        cost = networks_cost(folder, self.dataset, trained.predict, embeddings.parameters(), others, seconds)
+        trained = TrainedLstm(
+            config, self.suite.language, folder, encoder.to("cpu"), embeddings.uncached_sequences, embeddings,
+            self.dataset.answers, linear=linear,
+        )  # fmt: skip
+        cost = networks_cost(folder, self.dataset, trained.predict, embeddings.parameters(), parameters, seconds)
         embeddings.to(device_of(config.trainer.accelerator))
         return cost

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.tasks.target_kind import LEAST_PROBABILITY, HeadTargets, Sizes, Target, TargetKind, log_mean
+from mtl.tasks.floor_targets import LEAST_PROBABILITY, Sizes, Target
+from mtl.tasks.head_targets import HeadTargets, log_mean
+from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.tasks.target_kind import ClassesHead, Sizes, Target, TargetKind
+from mtl.tasks.floor_targets import Sizes, Target
+from mtl.tasks.head_targets import ClassesHead
+from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:

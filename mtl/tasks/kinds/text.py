@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mtl.tasks.target_kind import ClassesHead, Sizes, Target, TargetKind
+from mtl.tasks.floor_targets import Sizes, Target
+from mtl.tasks.head_targets import ClassesHead
+from mtl.tasks.target_kind import TargetKind
 
 ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 CHARACTERS = {escape: character for character, escape in ESCAPES.items()}

@@ -15,7 +15,7 @@ from mtl.benchmark_making.audits.near import Near, find_near, near_findings
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.text_units import ngrams
 from mtl.jobs.job import Job
-from mtl.tasks.task import Layout, Reading
+from mtl.tasks.layout import Layout, Reading
 
 SUITE = """\
 name: lik

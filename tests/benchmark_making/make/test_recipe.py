@@ -10,7 +10,7 @@ from make_parts import SPLIT, TASK, column, recipe_of, write_recipe
 
 from mtl.benchmark_making.make.recipe import RecipeSource, load_recipe
 from mtl.benchmark_making.make.table import Origin, Table
-from mtl.tasks.task import Reading
+from mtl.tasks.layout import Reading
 
 FEW = {"step": "sample", "number": 2, "into_table": "a"}
 PAIR = {"texts": ["sentence", "sentence"], "groups": ["author", "author"]}

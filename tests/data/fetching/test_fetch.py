@@ -17,8 +17,8 @@ from input_errors import refused
 from mtl.api.cli import main
 from mtl.data.fetching.fetch import fetch_suite
 from mtl.data.splits import missing_tasks
+from mtl.tasks.sources import Source
 from mtl.tasks.suite import Suite, load_suite
-from mtl.tasks.task import Source
 
 
 class Quiet(SimpleHTTPRequestHandler):

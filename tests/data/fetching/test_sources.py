@@ -18,8 +18,8 @@ from mtl.base.errors import InputError
 from mtl.base.settings.layers import find_suite, shipped
 from mtl.data.fetching.fetch import fetch_suite
 from mtl.embedders.recipes import fetch_embeddings, load_recipe
+from mtl.tasks.sources import Source
 from mtl.tasks.suite import load_suite
-from mtl.tasks.task import Source
 
 # The largest content that is sent; what is larger is declared to have this size here.
 LARGEST = 2**20

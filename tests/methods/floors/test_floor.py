@@ -148,15 +148,15 @@ def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, m
     run = [*floor_settings, "method=forest", "seeds=[1]", "floor.grid.n_estimators=[5]"]
     run_baseline(job([*run, f"run_dir={tmp_path}/whole"]))
     fitted = []
-    fit = floor.Floor.fit_estimator
+    fit = floor.Search.fit_estimator
 
-    def interrupted(self, task, chosen, seed, features):  # type: ignore[no-untyped-def]
-        fitted.append(task.id)
+    def interrupted(self, chosen, features):  # type: ignore[no-untyped-def]
+        fitted.append(self.task.id)
         if len(fitted) == 6:
             raise KeyboardInterrupt
-        return fit(self, task, chosen, seed, features)
+        return fit(self, chosen, features)
 
-    monkeypatch.setattr(floor.Floor, "fit_estimator", interrupted)
+    monkeypatch.setattr(floor.Search, "fit_estimator", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_baseline(job(run))
     assert fitted == ["kansla"] * 4 + ["samma"] * 2
