@@ -131,10 +131,9 @@ def run_apart(job: Job, seed: int) -> None:
     many threads it uses. Raises InputError also if the machine has other data, vectors or precision than the run was begun with."""
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config, folder, host = job.config, job.folder, socket.gethostname()
-    with_these_threads = replace(config, trainer=replace(config.trainer, threads=None))
     vectors = METHODS[config.method].find_inputs(config, job.suite)
     with exact(config):
-        dataset, method = prepare(replace(job, config=with_these_threads), vectors)
+        dataset, method = prepare(job, vectors, keeps_threads=True)
         logger.setLevel(logging.INFO)
         if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):
             problem = f"on {host}, its inputs are not those that it was begun with ({', '.join(changed)})"

@@ -1,4 +1,4 @@
-"""Find configuration files; read and write the configuration that a run saves."""
+"""Find configuration files, and check what they set; read and write the configuration that a run saves."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.names import meant
-from mtl.base.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
+from mtl.base.settings.schema import CHOICES, INDIFFERENT, LOCATIONS, Config, EmbedderOptions, config_of, names_code
 from mtl.base.untrusted_yaml import read_yaml
 
 
@@ -43,6 +43,22 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
 def find_suite(name: str) -> Path:
     """The suite file of this name, or at this path. Raises InputError."""
     return find_yaml("suite", name, shipped("configs") / "suite")
+
+
+def check_file_may_set(origin: str, settings: Mapping[str, Any], name_key: str = "") -> None:
+    """Raise InputError for a key that no file of settings sets, but for `name_key`, under which the file has its own name."""
+    for key in flatten(settings):
+        if key in LOCATIONS:
+            raise InputError("only the command line says where files are", path=origin, key=key)
+        if key in (*CHOICES, "embeddings.name") and key != name_key:
+            raise InputError("only the command line and sweeps choose it", path=origin, key=key)
+
+
+def check_names_no_code(origin: str | Path, settings: Mapping[str, Any]) -> None:
+    """Raise InputError for a setting of a file (by dotted keys) that names code that runs."""
+    for key, value in settings.items():
+        if names_code(key, value):
+            raise InputError("only the command line and Python name code that runs", path=origin, key=key)
 
 
 def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
