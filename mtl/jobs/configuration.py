@@ -26,8 +26,7 @@ class MergedConfig:
 
 
 def merged_config(layers: Layers, settings: Mapping[str, Any]) -> MergedConfig:
-    """The configuration that the layers and the settings of the command line (by dotted keys) make. Raises InputError, located in a layer's file,
-    for an unknown key, and for a missing, a bad or an unfit value."""
+    """The configuration that the layers and the settings of the command line (by dotted keys) make. Raises InputError, which names a layer's file."""
     merged, origins = _merged_files(layers)
     file_settings = flatten(merged)
     # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.

@@ -143,8 +143,5 @@ def _averaged(task: Task, by_model: list[torch.Tensor], splits: Mapping[str, Spl
     sizes = [split.sizes for split in splits.values() if split.sizes is not None]
     sizes_of_all = torch.from_numpy(np.concatenate(sizes)) if sizes else None
     joint = target_kind(task).head.joint(by_model, sizes_of_all).numpy()
-    averaged, start = dict[str, np.ndarray](), 0
-    for name, split in splits.items():
-        averaged[name] = joint[start : start + len(split.texts)]
-        start += len(split.texts)
-    return averaged
+    ends = np.cumsum([len(split.texts) for split in splits.values()])
+    return dict(zip(splits, np.split(joint, ends[:-1]), strict=True))

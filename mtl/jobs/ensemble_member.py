@@ -50,8 +50,7 @@ class Member:
         return self.folder.read_inputs()
 
     def check(self, config: Config, dataset: Dataset) -> None:
-        """Raise InputError unless the run has the seeds (where each seed is an ensemble) and the tasks of the ensemble with this configuration and
-        data, and unless the same rows trained it and chose: otherwise rows that score the ensemble may be among those that the run has seen."""
+        """Raise InputError unless the run has the ensemble's seeds and tasks, and the same rows trained it and chose: it must have seen no other."""
         if config.ensemble.by_seed and (lacking := set(config.seeds) - set(self.summary["seeds"])):
             message = f"{self.folder.path} has no seed {min(lacking)}; name seeds that all runs have with seeds="
             raise InputError(message, key="seeds", value=config.seeds)

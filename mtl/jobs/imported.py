@@ -30,8 +30,7 @@ class Imported(Method):
     """`mtl.methods.method.Method` of predictions that another system made."""
 
     def __init__(self, request: BuildRequest, values: Sequence[SeedPredictions]) -> None:
-        """Puts all predictions to their rows, so that nothing is written if a file is wrong. They are the values that Python gave for each seed, or
-        without any, those in files. Raises InputError."""
+        """Puts all predictions (the values, or else files) to their rows, so that nothing is written if one is wrong. Raises InputError."""
         super().__init__(request)
         self.system = self.config.imported
         seeds = self.config.seeds
@@ -90,14 +89,13 @@ class Imported(Method):
 
     def _remarks(self) -> list[str]:
         """What kinds of targets remark on predictions."""
-        remarks = []
-        for seed, predicted in self._predictions.items():
-            for task in self.dataset.tasks:
-                for split, predictions in predicted[task.id].items():
-                    remark = target_kind(task).remark(predictions)
-                    if remark is not None:
-                        remarks.append(f"{task.id} {split}, seed {seed}: {remark}.")
-        return remarks
+        return [
+            f"{task.id} {split}, seed {seed}: {remark}."
+            for seed, predicted in self._predictions.items()
+            for task in self.dataset.tasks
+            for split, predictions in predicted[task.id].items()
+            if (remark := target_kind(task).remark(predictions)) is not None
+        ]
 
 
 def _data_rows(request: BuildRequest) -> Rows:

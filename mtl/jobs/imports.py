@@ -26,10 +26,7 @@ OF_IMPORTS = ("seed", "system", "labels", "rows")  # the settings that no other 
 
 
 def import_job(
-    name: str,
-    predictions: Sequence[Path | Mapping[str, Any]],
-    settings: Mapping[str, Any],
-    indices: Indices | None = None,
+    name: str, predictions: Sequence[Any], settings: Mapping[str, Any], indices: Indices | None = None
 ) -> Job:
     """The job whose run has these predictions. `name` is that of its folder, below the suite's, and of a system without a title. Its tasks are those
     that `tasks` names, or else those that each seed has scored rows of. Raises InputError for bad names, predictions and settings.

@@ -83,19 +83,14 @@ def check_begun(job: Job) -> Summary | None:
     if not job.is_finished:
         return None
     if not job.data_dir.is_dir():
-        _check_recorded_data_dir(job, finished)
+        recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
+        if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
+            message = f"no such folder; this run is finished, with data_dir={recorded}"
+            raise InputError(message, key="data_dir", value=str(job.data_dir))
+        logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
     seeds = ", ".join(str(seed) for seed in finished["seeds"])
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)
     return finished
-
-
-def _check_recorded_data_dir(job: Job, finished: Summary) -> None:
-    """Raise InputError if `data_dir` names a folder that does not exist, and is not the one that the finished run was made from."""
-    recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
-    if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
-        message = f"no such folder; this run is finished, with data_dir={recorded}"
-        raise InputError(message, key="data_dir", value=str(job.data_dir))
-    logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
 
 
 def _compare_sources(job: Job) -> None:

@@ -169,8 +169,7 @@ def load_run(settings: Mapping[str, Any], in_its_folder: Callable[[Job], Job] = 
 
 
 def _chosen_preset(job: Job, saved_config: Path, begun: Mapping[str, Any]) -> dict[str, Any]:
-    """The setting `preset` of a run, unless its method reads none or one of SIZES is set, by a file too: as the run has begun with the content of its
-    saved configuration, or else on a CPU WITHOUT_GPU. Empty: the default."""
+    """The setting `preset` of a run for which no size is set (SIZES): as it has begun, or else on a CPU WITHOUT_GPU. Empty: the default."""
     config = job.config
     if not METHODS[config.method].reads_key("preset") or any(job.origins[key] != DEFAULTS for key in SIZES):
         return {}
@@ -187,7 +186,7 @@ def _chosen_preset(job: Job, saved_config: Path, begun: Mapping[str, Any]) -> di
 
 
 def _chosen_seeds(job: Job, begun: Mapping[str, Any]) -> dict[str, Any]:
-    """The setting `seeds` of a run for which none are set, if the method gives the same result with every seed: as begun, or else one. Empty: the default."""
+    """The setting `seeds` of a run that sets none, of a method whose result is the same with all: as begun, or else one. Empty: the default."""
     if not METHODS[job.config.method].is_deterministic or job.origins["seeds"] != DEFAULTS:
         return {}
     if not begun:

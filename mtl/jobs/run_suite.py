@@ -50,8 +50,8 @@ def settings_for(suite: Suite, method: str) -> dict[str, Mapping[str, Any]]:
     return {section: settings for section, settings in _sections(suite).items() if section in wanted}
 
 
-def _sections(suite: Suite) -> dict[str, Mapping[str, Any]]:
-    """The settings in a suite file by section, as `settings_for`. Raises InputError for no sections, unknown methods, and keys that they do not read."""
+def _sections(suite: Suite) -> Mapping[str, Mapping[str, Any]]:
+    """The settings in a suite file by section (`settings_for`). Raises InputError for other forms, unknown methods and keys that they do not read."""
     place = f"suite {suite.name}: config.{METHODS_KEY}"
     by_method = suite.config.get(METHODS_KEY, {})
     if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):

@@ -36,21 +36,15 @@ class Layers:
 
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
-    """The layers below these settings (by dotted keys). Of two layers that have a key, the later one wins:
-
-    - baseline.yaml;
-    - NAME.yaml of the embeddings, then its section `config`;
-    - NAME.yaml of the method, then of the variant;
-    - the section `config` of the suite's file, then its section for the method;
-    - NAME.yaml of the architecture, then of the preset.
-
-    Raises InputError for a file that is missing or bad, and for settings that the method does not read."""
+    """The layers below these settings (by dotted keys). Where two layers have a key, the later one wins. They are baseline.yaml, the file of the
+    embeddings and its section `config`, the files of the method and of the variant, the section `config` of the suite's file and its section for the
+    method, and the files of the architecture and of the preset. Raises InputError for bad files, and for settings that the method does not read."""
     chosen, method_settings = _chosen_files(settings)
     method = method_settings["method"]
     _check_are_read(settings, method)
     embeddings = read_embeddings(chosen["embeddings"])
     embeddings_config = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
-    variant = _read_named("variant", _file_of("variant", chosen["variant"]))
+    variant = _read_named("variant", find_yaml("variant", chosen["variant"]))
     baseline = read_yaml(shipped("configs") / "baseline.yaml")
     if "variant" in settings:
         _check_variant_is_read(variant, baseline, method)
@@ -85,15 +79,14 @@ def _read_method(name: str) -> dict[str, Any]:
     """The settings of the method with this name, or in the file at this path; a method without a file has none. `method` is its name."""
     if name in METHODS and not (shipped("configs") / "method" / f"{name}.yaml").is_file():
         return {"method": name}
-    content = read_yaml(_file_of("method", name))
+    content = read_yaml(find_yaml("method", name))
     return {**content, "method": method_name(str(content.get("method")))}
 
 
 def _check_are_read(settings: Iterable[str], method: str) -> None:
     """Raise InputError for a setting that other methods read, but not this one."""
-    for key in settings:
-        if key == "method" or METHODS[method].reads_key(key):
-            continue
+    unread = [key for key in settings if key != "method" and not METHODS[method].reads_key(key)]
+    for key in unread:
         if any(kind.reads_key(key) for kind in METHODS.values()):
             raise InputError(f"method {method} does not read it; set method=, or drop it", key=key)
 
@@ -109,7 +102,7 @@ def _check_variant_is_read(variant: Mapping[str, Any], baseline: Mapping[str, An
 
 def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
     """The settings of the architecture or preset (`kind`) of this name or path. Its section `embeddings` has a part for each kind of embeddings."""
-    origin, path = f"{kind}={name}", _file_of(kind, name)
+    origin, path = f"{kind}={name}", find_yaml(kind, name)
     content = _read_named(kind, path)
     _check_is_no_shipped_name(origin, path, content[kind])
     by_embeddings = content.pop("embeddings", {})
@@ -118,11 +111,6 @@ def _read_settings(kind: str, name: str, embeddings: str) -> dict[str, Any]:
     settings = {**content, "embeddings": by_embeddings.get(embeddings, {})}
     check_file_may_set(origin, settings, name_key=kind)
     return settings
-
-
-def _file_of(kind: str, name: str) -> Path:
-    """The file of this kind (a key of FILES) with this name or path. Raises InputError if there is none."""
-    return find_yaml(kind, name, shipped("configs") / kind)
 
 
 def _read_named(kind: str, path: Path) -> dict[str, Any]:

@@ -34,10 +34,8 @@ class PredictedValues:
         """A hash of the predictions: that of a folder with these lines as files."""
         sums = {}
         for (id, split), lines in self.lines.items():
-            columns = {PREDICTION: lines.values}
-            if lines.marks.ids is not None:
-                columns[ID] = lines.marks.ids
-            columns |= lines.marks.columns
+            ids = {} if lines.marks.ids is None else {ID: lines.marks.ids}
+            columns = {PREDICTION: lines.values, **ids, **lines.marks.columns}
             rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
             content = "".join(json.dumps(row, default=str) + "\n" for row in rows)
             sums[JSON_LINES.format(split=split, task=id)] = hashlib.sha256(content.encode()).hexdigest()

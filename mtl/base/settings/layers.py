@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.names import meant
-from mtl.base.settings.schema import CHOICES, INDIFFERENT, LOCATIONS, Config, EmbedderOptions, config_of, names_code
+from mtl.base.settings.schema import CHOICES, CODE, INDIFFERENT, LOCATIONS, LOGGERS, Config, EmbedderOptions, config_of
 from mtl.base.untrusted_yaml import read_yaml
 
 
@@ -21,8 +21,8 @@ def shipped(folder: str) -> Path:
     return inside if inside.is_dir() else package.parent / folder
 
 
-def find_yaml(kind: str, name: str, folder: Path) -> Path:
-    """The YAML file with a name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`. Raises InputError."""
+def find_yaml(kind: str, name: str, folder: Path | None = None) -> Path:
+    """The YAML file at a path (with a slash, or ending in .yaml or .yml), or of a name in `folder`, which is else configs/KIND. Raises InputError."""
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():
@@ -31,6 +31,7 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
             hint = f"; did you mean {twins[0]}?" if twins else ""
             raise InputError(f"{kind}={name}: no such file{hint}")
         return path
+    folder = folder or shipped("configs") / kind
     path = folder / f"{name}.yaml"
     if not path.is_file():
         names = sorted(file.stem for file in folder.glob("*.yaml"))
@@ -42,7 +43,7 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
 
 def find_suite(name: str) -> Path:
     """The suite file of this name, or at this path. Raises InputError."""
-    return find_yaml("suite", name, shipped("configs") / "suite")
+    return find_yaml("suite", name)
 
 
 def check_file_may_set(origin: str, settings: Mapping[str, Any], name_key: str = "") -> None:
@@ -55,9 +56,9 @@ def check_file_may_set(origin: str, settings: Mapping[str, Any], name_key: str =
 
 
 def check_names_no_code(origin: str | Path, settings: Mapping[str, Any]) -> None:
-    """Raise InputError for a setting of a file (by dotted keys) that names code that runs."""
+    """Raise InputError for a setting of a file (by dotted keys) that names code that runs: files come from other people too."""
     for key, value in settings.items():
-        if names_code(key, value):
+        if key in CODE and value and value not in (True, *LOGGERS):
             raise InputError("only the command line and Python name code that runs", path=origin, key=key)
 
 
