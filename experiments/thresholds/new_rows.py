@@ -37,7 +37,7 @@ def main() -> None:
     suite = load_suite(arguments.suite)
     task = suite.tasks[arguments.task]
     dataset = load_dataset(suite, [task], arguments.data, 0.1)
-    member = Member.open(arguments.run)
+    member = Member(arguments.run)
     splits = {name: dataset.splits[task.id][name] for name in ("dev", "test")}
     rows = [row for split in splits.values() for row in input_rows(dataset, task, split)]
     margins, probabilities = [], []

@@ -23,7 +23,7 @@ LONGEST_NAME = 200  # bytes of its folder's name; file systems take 255
 
 
 def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
-    """Let `make` make the logistic regression, unless it is there, unwanted or on large data. Raises UserError first for a run that cannot begin."""
+    """Let `make` make the logistic regression, unless it is there, unwanted or on large data. Raises InputError first for a run that cannot begin."""
     config, kind = job.config, METHODS[job.config.method]
     if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
         return
@@ -80,8 +80,7 @@ def _logistic_of(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
     path = usual.folder.path
     content = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
     digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
-    config = replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}")))
-    logistic = replace(usual, config=config)
+    logistic = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
     is_made = logistic.is_finished and not _difference(logistic, job, inputs)
     return logistic, "" if is_made else f"{path} {difference}"
 

@@ -41,8 +41,7 @@ def merged_config(layers: Layers, settings: Mapping[str, Any]) -> MergedConfig:
         config = config_of(merged, layers.options)
     except InputError as error:
         origin = _fault_origin(error, origins)
-        located = error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin)
-        raise located from None
+        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
     _check_variant(config, values, layers.variant)
     # A chosen file holds its own name, but what chose it is the command line or a default.
     choices = {key: COMMAND_LINE if key in settings else DEFAULTS for key in (*FILES, "suite")}

@@ -37,7 +37,7 @@ def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
     row choose if they chose in one of the runs. Raises InputError for a folder without a finished run, and bad settings."""
     if not runs:
         raise InputError("name the folder of a finished run, or of several", key="RUN")
-    configs = [Member.open(run).summary["config"] for run in runs]
+    configs = [Member(run).summary["config"] for run in runs]
     copied = {key: configs[0][key] for key in COPIED if configs[0].get(key) is not None}
     copied["choose_on_repeats"] = any(config.get("choose_on_repeats", True) for config in configs)
     merged = {**copied, **settings, "method": "ensemble", RUNS: list(runs)}
@@ -52,24 +52,21 @@ class Ensemble(Method):
         """Raises InputError unless all runs were trained on the training rows of the ensemble's tasks and, by seed, with its seeds."""
         super().__init__(request)
         self.by_seed = self.config.ensemble.by_seed
-        self.members = [Member.open(run) for run in self.config.ensemble.runs]
+        self.members = [Member(run) for run in self.config.ensemble.runs]
         for member in self.members:
             member.check(self.config, self.dataset)
         content = json.dumps((FORMAT, [member.content() for member in self.members]))
         self.fingerprints["members"] = hashlib.sha256(content.encode()).hexdigest()
         ways = [member.summary["config"].get("finetune.threshold") for member in self.members]
         self.shift_way = next((way for way in ways if way in SHIFTS), None)  # how thresholds are chosen; None: none are
-        self.shifted_tasks = [
-            task.id for task in self.dataset.trained_tasks if self.shift_way and shifted_outputs(task)
-        ]
+        self.shifted_tasks = [task for task in self.dataset.trained_tasks if self.shift_way and shifted_outputs(task)]
         self.facts = self._facts()
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         """Average the outputs, choose thresholds on the dev rows of the tasks that heads were trained on, and predict."""
         outputs = self._outputs(seed)
-        for task in self.dataset.trained_tasks:
-            if self.shift_way is not None and task.id in self.shifted_tasks:
-                self._add_threshold(self.shift_way, task, outputs)
+        for task in self.shifted_tasks:
+            self._add_threshold(task, outputs)
         for task in self.dataset.tasks:
             yield task, {split: self._decided(task, split, part) for split, part in outputs[task.id].items()}
 
@@ -100,11 +97,12 @@ class Ensemble(Method):
                     by_model[task.id].append(torch.from_numpy(output))
         return {task.id: _averaged(task, by_model[task.id], splits[task.id]) for task in tasks}
 
-    def _add_threshold(self, way: str, task: Task, outputs: dict[str, dict[str, np.ndarray]]) -> None:
+    def _add_threshold(self, task: Task, outputs: dict[str, dict[str, np.ndarray]]) -> None:
         """Choose a threshold on the dev rows of a task, and add it to the outputs, by task id and split, of all tasks that its head answers."""
         split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
         codes = target_kind(task).head.encode(self.dataset.splits[task.id][split].targets[rows], [])
-        shifts = chosen_shifts(way, task, outputs[task.id][split][rows], codes)
+        assert self.shift_way is not None
+        shifts = chosen_shifts(self.shift_way, task, outputs[task.id][split][rows], codes)
         logger.info("ensemble · %s · threshold on dev: %s", task.id, shift_text(shifts))
         for answered in self.dataset.answered(task):
             for part in outputs[answered.id].values():
@@ -133,13 +131,14 @@ class Ensemble(Method):
         averaged = f"{system}: the averaged outputs of {counted(models, 'model')} of {members}"
         notes = [f"{averaged}. Parameters and seconds are those of these models together."]
         if self.shifted_tasks:
-            notes.append(f"The decision threshold was chosen on dev: {', '.join(self.shifted_tasks)}.")
+            shifted = ", ".join(task.id for task in self.shifted_tasks)
+            notes.append(f"The decision threshold was chosen on dev: {shifted}.")
         title = f"ensemble of {models}: {members}"
         return {"family": "ensemble", **common_facts(summaries), "title": title, "notes": notes}
 
 
 def _averaged(task: Task, by_model: list[torch.Tensor], splits: Mapping[str, Split]) -> dict[str, np.ndarray]:
-    """The outputs of a task that its head makes of those of the models (inputs, outputs), which are for the rows of all these splits, by split."""
+    """The average of the models' outputs for a task, by split. Those of each model, (inputs, outputs), are for the rows of all these splits."""
     sizes = [split.sizes for split in splits.values() if split.sizes is not None]
     sizes_of_all = torch.from_numpy(np.concatenate(sizes)) if sizes else None
     joint = target_kind(task).head.joint(by_model, sizes_of_all).numpy()

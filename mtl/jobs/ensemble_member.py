@@ -1,7 +1,6 @@
 """A finished run as a member of an ensemble: whether it fits the ensemble's data, and the outputs of its models."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from mtl.data.examples import Row
 from mtl.methods.predictor import Predictor
 from mtl.methods.thresholds import recorded_shifts, shift_outputs, shifted_outputs
 from mtl.runs.folder import RunFolder, finetune_folder
-from mtl.runs.records import Summary, read_summary
+from mtl.runs.records import read_summary
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS
 
@@ -25,24 +24,15 @@ BLOCK = 4096  # rows that a model is asked for at a time
 MODELS = "*.ckpt"  # the files of a seed's models, in any of its folders
 
 
-@dataclass(frozen=True)
 class Member:
     """A finished run whose models are asked."""
 
-    folder: RunFolder
-
-    @classmethod
-    def open(cls, run: str) -> "Member":
-        """The run in a folder. Raises InputError for a folder without a finished run."""
-        folder = RunFolder(Path(run))
-        if not folder.summary.exists():
-            raise InputError("is no folder of a finished run", key=RUNS, value=run)
-        return cls(folder)
-
-    @cached_property
-    def summary(self) -> Summary:
-        """The content of the run's summary.json."""
-        return read_summary(self.folder.summary)
+    def __init__(self, path: str) -> None:
+        """Raises InputError for a folder without a finished run."""
+        self.folder = RunFolder(Path(path))
+        if not self.folder.summary.exists():
+            raise InputError("is no folder of a finished run", key=RUNS, value=path)
+        self.summary = read_summary(self.folder.summary)
 
     @cached_property
     def inputs(self) -> dict[str, str]:

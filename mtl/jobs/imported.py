@@ -49,13 +49,13 @@ class Imported(Method):
             self.fingerprints[f"{PREDICTIONS} {seed}"] = fingerprint
             origins.append(f"{source.name} ({fingerprint})")
         on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
-        seen = [id for id in on_dev if id in self.dataset.held_out and not self.system.held_out_unseen]
+        held_out = [id for id in on_dev if id in self.dataset.held_out]
         notes = [*self._notes_on_system(origins), *_notes_on_answers(rows, unfit, self.system.labels_sha256)]
         notes += self._remarks()
         self.facts = {"notes": notes, "machine": [self.system.hardware or UNKNOWN], "versions": [{"mtl": VERSION}]}
-        if seen:
-            notes.append(HELD_OUT_NOTE.format(", ".join(seen)))
-            self.facts["maybe_trained_on"] = seen
+        if held_out and not self.system.held_out_unseen:
+            notes.append(HELD_OUT_NOTE.format(", ".join(held_out)))
+            self.facts["maybe_trained_on"] = held_out
 
     def _put(self, source: SeedPredictions, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
         """The predictions of a seed, put to their rows, and its answers that fit no label. Raises InputError if scored rows have none."""

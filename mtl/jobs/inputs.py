@@ -44,8 +44,7 @@ def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) ->
         dataset = without_repeats(dataset)
     if vectors is not None:
         vectors.train_if_missing(suite, data_dir, config.held_out, device_of(config.trainer.accelerator))
-    vectors_path = None if vectors is None else vectors.path
-    request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, vectors_path)
+    request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, None if vectors is None else vectors.path)
     if config.method == "imported":
         return dataset, imported(request, job.predictions)
     if config.method == "ensemble":

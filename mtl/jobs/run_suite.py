@@ -39,24 +39,20 @@ def load_checked_suite(name: str) -> Suite:
         raise InputError(f"suite {suite.name}: generated: only the data of {', '.join(SAMPLES)} is; drop this key")
     if problem := submission_problem(suite):
         raise InputError(f"suite {suite.name}: submission.{problem}")
-    for section, settings in _sections(suite).items():
+    for section, settings in suite_settings(suite).items():
         check_file_may_set(f"suite {suite.name}: {section}", settings)
     return suite
 
 
-def settings_for(suite: Suite, method: str) -> dict[str, Mapping[str, Any]]:
-    """The settings in the file of a suite for runs of a method, by section: `config`, which is for all methods, and `config.methods.METHOD`."""
-    wanted = ("config", f"config.{METHODS_KEY}.{method}")
-    return {section: settings for section, settings in _sections(suite).items() if section in wanted}
-
-
-def _sections(suite: Suite) -> Mapping[str, Mapping[str, Any]]:
-    """The settings in a suite file by section (`settings_for`). Raises InputError for other forms, unknown methods and keys that they do not read."""
+def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
+    """The sections of settings in a suite file: `config`, for all methods, and `config.methods.NAME`. Raises InputError for a bad section."""
     place = f"suite {suite.name}: config.{METHODS_KEY}"
     by_method = suite.config.get(METHODS_KEY, {})
     if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
         raise InputError(f"{place}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
-    sections = {"config": {key: value for key, value in suite.config.items() if key != METHODS_KEY}}
+    sections: dict[str, Mapping[str, Any]] = {
+        "config": {key: value for key, value in suite.config.items() if key != METHODS_KEY}
+    }
     for method, settings in by_method.items():
         if method not in METHODS:
             raise InputError(f"{place}.{method}: unknown method; {advice(method, METHODS, 'methods')}")

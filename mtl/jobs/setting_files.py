@@ -13,7 +13,7 @@ from mtl.base.settings.schema import PAPER, EmbedderOptions
 from mtl.base.typed import check_known
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
-from mtl.jobs.run_suite import chosen_suite, load_checked_suite, settings_for
+from mtl.jobs.run_suite import METHODS_KEY, chosen_suite, load_checked_suite, suite_settings
 from mtl.methods import METHODS, method_name
 from mtl.tasks.suite import Suite
 
@@ -59,8 +59,8 @@ def read_layers(settings: Mapping[str, Any]) -> Layers:
     }
     # The settings of a generated suite for a method are for the model that the run trains by itself.
     trains_itself = not suite.generated or settings.get(f"{method}.path") is None
-    for section, section_settings in settings_for(suite, method).items():
-        if section == "config" or trains_itself:
+    for section, section_settings in suite_settings(suite).items():
+        if section == "config" or (trains_itself and section == f"config.{METHODS_KEY}.{method}"):
             layers[f"suite {suite.name}: {section}"] = section_settings
     for kind in SETTINGS_KINDS:
         layers[f"{kind}={chosen[kind]}"] = _read_settings(kind, chosen[kind], embeddings["name"])

@@ -28,10 +28,10 @@ Finished = Callable[[Job], None]  # called with a run whose summary is written
 def run_together(
     runs: Sequence[Job], command: str = "", finished: Finished = lambda run: None, expected: Seconds | None = None
 ) -> None:
-    """Make these runs: first prepare all of them, then train their seeds, `seeds_in_parallel` at a time, on the engine that they have in
-    common. What several runs need (data, caches, vectors) is made once, and what several seeds would train exactly alike is trained
-    once. The summaries record `command`, the command line; `finished` is called after each run. Seeds `expected` to take the
-    most seconds begin first; None: in order. Raises UserError as `run_baseline`; if a unit fails, when all other runs have ended."""
+    """Make these runs: first prepare all of them, then train their seeds, `seeds_in_parallel` at a time, on the engine that they have in common. What
+    several runs need (data, caches, vectors), and what several seeds would train exactly alike, is made once. The summaries record `command`, the
+    command line; `finished` is called after each run. Seeds `expected` to take the most seconds begin first; None: in order. Raises UserError as
+    `run_baseline`; if a unit fails, when all other runs have ended."""
     with ExitStack() as locks:
         unfinished = []
         for run in runs:
@@ -63,8 +63,7 @@ class _Together:
         """Prepare all runs. What several of them need is made by the first."""
         units = [unit_of(run, "preparation", begin_apart) for run in self.runs]
         # If there is only one preparation, `at_a_time` is 1, so that it gets all threads.
-        at_a_time = min(len(units), units_at_a_time(self.config, len(units)))
-        self.engine.run(units, at_a_time, self._take_preparation)
+        self.engine.run(units, min(len(units), units_at_a_time(self.config, len(units))), self._take_preparation)
 
     def train(self, expected: Seconds) -> None:
         """Train the seeds of the runs that have begun, and sum each run up after its last seed."""

@@ -94,8 +94,7 @@ def _task_lines(values: Any, suite: Suite, id: str, indices: Indices, key: str) 
 
 def _by_split(values: Any, task: Task, key: str) -> RowsBySplit:
     """A task's rows by split. Values that do not name splits are of the split that scores the task. Raises InputError for other splits."""
-    names_splits = isinstance(values, Mapping) and any(str(name).lower() in SPLIT_OF for name in values)
-    if not names_splits:
+    if not isinstance(values, Mapping) or not any(str(name).lower() in SPLIT_OF for name in values):
         return _rows_by_split(values, task, task.scored_split, SPLITS, key)
     by_split: RowsBySplit = {}
     for name, part in values.items():

@@ -39,8 +39,7 @@ class Sweep:
 
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
     """The sweep of the file with this name or path, of all its runs or of those that `only` names. `overrides` are settings for every run, which
-    replace those of the file. Raises InputError for every error that can be found before the first run starts: bad settings, runs with the same
-    name, missing data or vectors, folders with another configuration."""
+    replace those of the file. Raises InputError for every error that can be found before the first run starts, such as missing data."""
     path = find_yaml("sweep", name)
     title, entries, chooses = read_sweep_file(path)
     if chooses and only:
@@ -53,8 +52,7 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
         raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {', '.join(names)}")
     chosen = [run for run in runs if not only or run.name in only]
     _check_ready(path, chosen)
-    search = Search(path, runs, runs[0].folder.path.parents[1]) if chooses else None
-    return Sweep(title, path, chosen, search)
+    return Sweep(title, path, chosen, Search(path, runs, runs[0].folder.path.parents[1]) if chooses else None)
 
 
 def _load_runs(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, Any], subfolder: str) -> Iterator[Job]:
