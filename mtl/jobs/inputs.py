@@ -34,7 +34,7 @@ ensemble = lazy("mtl.jobs.ensemble:Ensemble")
 
 
 def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) -> tuple[Dataset, Method]:
-    """Read the data, train missing word vectors, and build the method; a process `keeps_threads` that are set. Raises InputError for bad files."""
+    """Read the data, train missing word vectors, and build the method, with the threads that are set if it `keeps_threads`. Raises InputError."""
     config, suite, data_dir = job.config, job.suite, job.data_dir
     if keeps_threads:
         config = replace(config, trainer=replace(config.trainer, threads=None))
@@ -70,7 +70,7 @@ def check_begun(job: Job) -> Summary | None:
     if not folder.summary.exists():
         return None
     inputs = fingerprints(job.suite, job.run_tasks, job.data_dir)
-    for seed, values in zip(job.config.seeds, job.predictions, strict=False):  # values may be none, or files
+    for seed, values in zip(job.config.seeds, job.predictions, strict=False):  # empty unless Python gave values
         inputs[f"{PREDICTIONS} {seed}"] = values.fingerprint
     folder.check_inputs(inputs)
     _compare_sources(job)
