@@ -65,6 +65,8 @@ def _merged_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:
 def _check_key(key: str, known: Collection[str], settings: Mapping[str, Any]) -> None:
     """Raise InputError for a key of the command line that is not known, is not in these settings, and is no task's in a section by task. The error
     says what may be meant with the embeddings and the method of the settings, if these have both: a suite file may have put something else there."""
+    if key == "embeddings.name":  # with another name, the options would still be those of the chosen file
+        raise InputError("the file that embeddings= chooses has it; set embeddings=NAME", key=key)
     if key in known or key in settings or key.rpartition(".")[0] in BY_TASK:
         return
     section, _, name = key.partition(".")
