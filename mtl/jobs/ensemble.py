@@ -58,7 +58,7 @@ class Ensemble(Method):
         content = json.dumps((FORMAT, [member.content() for member in self.members]))
         self.fingerprints["members"] = hashlib.sha256(content.encode()).hexdigest()
         ways = [member.summary["config"].get("finetune.threshold") for member in self.members]
-        self.shift_way = next((way for way in ways if way in SHIFTS), None)  # how thresholds are chosen; None: none are
+        self.shift_way = next((way for way in ways if way in SHIFTS), "")  # how thresholds are chosen; empty: none are
         self.shifted_tasks = [task for task in self.dataset.trained_tasks if self.shift_way and shifted_outputs(task)]
         self.facts = self._facts()
 
@@ -101,7 +101,6 @@ class Ensemble(Method):
         """Choose a threshold on the dev rows of a task, and add it to the outputs, by task id and split, of all tasks that its head answers."""
         split, rows = self.dataset.choosing_split(task), self.dataset.choosing_rows(task)
         codes = target_kind(task).head.encode(self.dataset.splits[task.id][split].targets[rows], [])
-        assert self.shift_way is not None
         shifts = chosen_shifts(self.shift_way, task, outputs[task.id][split][rows], codes)
         logger.info("ensemble · %s · threshold on dev: %s", task.id, shift_text(shifts))
         for answered in self.dataset.answered(task):

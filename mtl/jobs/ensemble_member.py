@@ -1,7 +1,6 @@
 """A finished run as a member of an ensemble: whether it fits the ensemble's data, and the outputs of its models."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -34,11 +33,6 @@ class Member:
             raise InputError("is no folder of a finished run", key=RUNS, value=path)
         self.summary = read_summary(self.folder.summary)
 
-    @cached_property
-    def inputs(self) -> dict[str, str]:
-        """The fingerprints of what the run was made from, by name."""
-        return self.folder.read_inputs()
-
     def check(self, config: Config, dataset: Dataset) -> None:
         """Raise InputError unless the run has the ensemble's seeds and tasks, and the same rows trained it and chose: it must have seen no other."""
         if config.ensemble.by_seed and (lacking := set(config.seeds) - set(self.summary["seeds"])):
@@ -47,10 +41,10 @@ class Member:
         if missing := [task.id for task in dataset.trained_tasks if task.id not in self.summary["tasks"]]:
             message = f"{self.folder.path} has no {missing[0]}; name the tasks that all runs have with tasks="
             raise InputError(message, key=RUNS)
-        path = str(self.folder.path)
+        path, inputs = str(self.folder.path), self.folder.read_inputs()
         for task in dataset.trained_tasks:
             names = [f"tasks.{task.id}", *task.relative_paths("train")]
-            if any(self.inputs.get(name) != dataset.fingerprints[name] for name in names):
+            if any(inputs.get(name) != dataset.fingerprints[name] for name in names):
                 raise InputError(f"was trained on other rows of {task.id}", key=RUNS, value=path)
         for key in ("held_out", "choosing_share"):
             share, member_share = getattr(config, key), self.summary["config"].get(key)
@@ -61,7 +55,7 @@ class Member:
     def content(self) -> tuple[object, ...]:
         """What the outputs of its models follow from: its inputs, its configuration and its models, as plain values."""
         files = [path for seed in self.summary["seeds"] for path in sorted(self.folder.seed(seed).rglob(MODELS))]
-        return sorted(self.inputs.items()), [sha256(path) for path in (self.folder.config, *files)]
+        return sorted(self.folder.read_inputs().items()), [sha256(path) for path in (self.folder.config, *files)]
 
     def outputs(
         self, seeds: Sequence[int], rows: Mapping[str, Sequence[Row]], tasks: Sequence[Task], device: str, bar: Progress
