@@ -1,7 +1,6 @@
 """The runs of a sweep: those that its file lists, each with its settings, its name and its folder, checked before the first one starts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -61,9 +60,11 @@ def _load_runs(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, 
         naming = [key for key in entry.naming if key not in overrides]  # what all runs share is no part of their names
         overridden = RunEntry(entry.label, naming, {**entry.settings, **overrides})
         by_task = entry.settings.get("tasks") == EACH
-        settings = ", ".join(f"{key}={value}" for key, value in entry.settings.items())
-        with _errors_of_run(path, entry.label or f"{number} ({settings})"):
+        try:
             runs = _runs_by_task(overridden, subfolder) if by_task else [_run(overridden, subfolder)]
+        except InputError as error:
+            settings = ", ".join(f"{key}={value}" for key, value in entry.settings.items())
+            raise InputError(f"run {entry.label or f'{number} ({settings})'}: {error}", path=path) from None
         for run in runs:
             if _is_idle(run):
                 reason = f"{run.data_dir} has no files" if run.config.tasks else f"suite {run.suite.name} has no task"
@@ -142,24 +143,22 @@ def _check_together(path: Path, runs: Sequence[Job]) -> None:
 
 
 def _check_ready(path: Path, runs: Sequence[Job]) -> None:
-    """Raise InputError if the folder of a run has another configuration, or if data or vectors are missing and cannot be made."""
+    """Raise InputError, which names the run, if a run cannot begin (`_check_run`)."""
     for run in runs:
-        with _errors_of_run(path, run.name):
-            run.check_folder()
-            if run.is_finished:
-                continue
-            if not awaits_generation(run.suite, run.data_dir):
-                check_present(run.suite, run.run_tasks, run.data_dir)
-            try:
-                METHODS[run.config.method].find_inputs(run.config, run.suite)
-            except InputError as error:
-                raise InputError(f"{error}; or name the other runs: --only NAME --only NAME") from None
+        try:
+            _check_run(run)
+        except InputError as error:
+            raise InputError(f"{path}: run {run.name}: {error}") from None
 
 
-@contextmanager
-def _errors_of_run(path: Path, run: str) -> Iterator[None]:
-    """Within the block, an InputError names the sweep file and the run."""
+def _check_run(run: Job) -> None:
+    """Raise InputError if the folder of the run has another configuration, or if data or vectors are missing and cannot be made."""
+    run.check_folder()
+    if run.is_finished:
+        return
+    if not awaits_generation(run.suite, run.data_dir):
+        check_present(run.suite, run.run_tasks, run.data_dir)
     try:
-        yield
+        METHODS[run.config.method].find_inputs(run.config, run.suite)
     except InputError as error:
-        raise InputError(f"run {run}: {error}", path=path) from None
+        raise InputError(f"{error}; or name the other runs: --only NAME --only NAME") from None
