@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from mtl.base.progress import Progress
 from mtl.data.dataset import input_rows
 from mtl.data.loading import load_dataset
-from mtl.jobs.ensemble import Member
+from mtl.jobs.ensemble_member import Member
 from mtl.methods.thresholds import bagged_shift, best_shift
 from mtl.tasks.suite import load_suite
 
@@ -37,7 +37,7 @@ def main() -> None:
     suite = load_suite(arguments.suite)
     task = suite.tasks[arguments.task]
     dataset = load_dataset(suite, [task], arguments.data, 0.1)
-    member = Member.open(arguments.run, "run")
+    member = Member(arguments.run)
     splits = {name: dataset.splits[task.id][name] for name in ("dev", "test")}
     rows = [row for split in splits.values() for row in input_rows(dataset, task, split)]
     margins, probabilities = [], []

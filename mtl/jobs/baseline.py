@@ -201,8 +201,7 @@ def _score_task(dataset: Dataset, task: Task, predictions: Predictions) -> TaskR
         result.on_dev = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
     if task.id in dataset.choosing or CHOOSING in predictions:
         split, rows = dataset.choosing_split(task), dataset.choosing_rows(task)
-        gold = dataset.splits[task.id][split].take(rows).scored
-        result.on_choosing = score(task, predictions[split][rows], gold)
+        result.on_choosing = score(task, predictions[split][rows], dataset.splits[task.id][split].take(rows).scored)
     return result
 
 

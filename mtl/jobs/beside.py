@@ -1,7 +1,8 @@
 """The logistic regression that stands beside a run in its table: it is made before the run, in a folder of its own."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 
@@ -22,7 +23,7 @@ LONGEST_NAME = 200  # bytes of its folder's name; file systems take 255
 
 
 def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
-    """Let `make` make the logistic regression, unless it is there, unwanted or on large data. Raises UserError first for a run that cannot begin."""
+    """Let `make` make the logistic regression, unless it is there, unwanted or on large data. Raises InputError first for a run that cannot begin."""
     config, kind = job.config, METHODS[job.config.method]
     if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
         return
@@ -30,20 +31,17 @@ def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
         check_begun(job)
         kind.find_inputs(config, job.suite)
         check_trainer(config)
-    try:
-        with resources_as_input():
-            logistic, unlike = _logistic_job(job, fingerprints(job.suite, job.run_tasks, job.data_dir))
-            if logistic.is_finished and not unlike:
-                return
-            paths = [task.path("train", job.data_dir) for task in logistic.run_tasks]
-            size = sum(path.stat().st_size for path in paths if path is not None and path.is_file())
-            if size > MOST_BYTES:
-                raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
-            place = f"; {unlike}, so that this one is made in {logistic.folder.path}" if unlike else ""
-            logger.info("first the logistic regression for the table (baselines=false: without it)%s", place)
-            make(logistic)
-    except InputError as error:
-        logger.info("no logistic regression in the table: %s", error)
+    with _absence_logged():
+        logistic, problem = _logistic_of(job, fingerprints(job.suite, job.run_tasks, job.data_dir))
+        if logistic.is_finished and not problem:
+            return
+        paths = [task.path("train", job.data_dir) for task in logistic.run_tasks]
+        size = sum(path.stat().st_size for path in paths if path is not None and path.is_file())
+        if size > MOST_BYTES:
+            raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
+        place = f"; {problem}, so that this one is made in {logistic.folder.path}" if problem else ""
+        logger.info("first the logistic regression for the table (baselines=false: without it)%s", place)
+        make(logistic)
 
 
 def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
@@ -51,37 +49,43 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
     config = job.config
     if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None
+    with _absence_logged():
+        logistic, problem = _logistic_of(job, inputs)
+        if problem:
+            raise InputError(f"{problem}; remove that folder, make method={LOGISTIC} again, and then this run")
+        if logistic.is_finished:
+            summary = read_summary(logistic.folder.summary)
+            scored = [task.id for task in job.run_tasks if task.is_scored and task.id in summary["tasks"]]
+            scores = {id: summary["tasks"][id]["median"] for id in scored}
+            return Beside(title=summary["title"], scores=scores) if scores else None
+    return None
+
+
+@contextmanager
+def _absence_logged() -> Iterator[None]:
+    """Log an InputError within the block as the reason why no logistic regression is in the table; a full disk or memory is one, too."""
     try:
         with resources_as_input():
-            logistic, unlike = _logistic_job(job, inputs)
-            if unlike:
-                raise InputError(f"{unlike}; remove that folder, make method={LOGISTIC} again, and then this run")
-            if not logistic.is_finished:
-                return None
-            summary = read_summary(logistic.folder.summary)
+            yield
     except InputError as error:
         logger.info("no logistic regression in the table: %s", error)
-        return None
-    scored = [task.id for task in job.run_tasks if task.is_scored and task.id in summary["tasks"]]
-    scores = {id: summary["tasks"][id]["median"] for id in scored}
-    return Beside(title=summary["title"], scores=scores) if scores else None
 
 
-def _logistic_job(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
+def _logistic_of(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
     """The logistic regression on the run's data, in the usual folder or one beside it; and for one that is not made yet, why not in the usual one."""
     usual = _usual_logistic(job)
-    problem = _difference_of(usual, job, inputs) if usual.is_finished else ""
-    if not problem:
+    difference = _difference(usual, job, inputs) if usual.is_finished else ""
+    if not difference:
         return usual, ""
     path = usual.folder.path
     content = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
     digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
-    apart = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
-    is_made = apart.is_finished and not _difference_of(apart, job, inputs)
-    return apart, ("" if is_made else f"{path} {problem}")
+    logistic = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
+    is_made = logistic.is_finished and not _difference(logistic, job, inputs)
+    return logistic, "" if is_made else f"{path} {difference}"
 
 
-def _difference_of(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
+def _difference(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
     """In what a finished logistic regression is not that of the run's data; empty: in nothing."""
     summary, settings = read_summary(logistic.folder.summary), differences(logistic.folder.config, logistic.config)
     if differing := [setting for setting in settings if not setting.startswith(("seeds:", "suite:", "tasks:"))]:

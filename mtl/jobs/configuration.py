@@ -1,12 +1,13 @@
 """The configuration of a run: the layers of settings from files, merged with the settings of the command line."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.names import ABSENT, meant
-from mtl.base.settings.layers import flatten, flatten_config, matches, merge, nested
-from mtl.base.settings.schema import BY_TASK, Config, config_of, names_code
+from mtl.base.settings.layers import check_names_no_code, flatten, flatten_config, matches, merge, nested
+from mtl.base.settings.schema import BY_TASK, Config, config_of
 from mtl.base.typed import UnknownKey, declared_keys
 from mtl.embedders import EMBEDDERS
 from mtl.jobs.setting_files import COMMAND_LINE, DEFAULTS, FILES, Layers
@@ -15,72 +16,70 @@ from mtl.methods import METHODS
 MOST_SEEDS = 10_000
 
 
-def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str], dict[str, Any]]:
-    """The configuration that the layers and the settings of the command line (by dotted keys) make; by key, the name of the layer of its value; and
-    by key, its value in the layers alone. Raises InputError, located in a layer's file, for an unknown key, and a missing, bad or unfit value."""
-    merged, origins = _merge_files(layers)
+@dataclass(frozen=True)
+class MergedConfig:
+    """The configuration of a run, and where its values come from."""
+
+    config: Config
+    origins: dict[str, str]  # by key, the name of the layer of its value
+    file_settings: dict[str, Any]  # by key, its value in the files alone
+
+
+def merged_config(layers: Layers, settings: Mapping[str, Any]) -> MergedConfig:
+    """The configuration that the layers and the settings of the command line (by dotted keys) make. Raises InputError, which names a layer's file."""
+    merged, origins = _merged_files(layers)
     file_settings = flatten(merged)
     # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
     values = {key: value for key, value in settings.items() if key not in FILES} | {"suite": layers.suite_name}
     known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(layers.options, "embeddings.")}
-    _merge_command_line(merged, origins, values, known)
+    for key, value in values.items():
+        _check_key(key, known, flatten(merged))
+        merge(merged, nested(key, value))
+        origins[key] = COMMAND_LINE
     merged["seeds"] = _listed_seeds(merged.get("seeds"))
     try:
         config = config_of(merged, layers.options)
     except InputError as error:
         origin = _fault_origin(error, origins)
-        located = error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin)
-        raise located from None
+        raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
     _check_variant(config, values, layers.variant)
-    return config, origins | _choice_origins(settings), file_settings
+    # A chosen file holds its own name, but what chose it is the command line or a default.
+    choices = {key: COMMAND_LINE if key in settings else DEFAULTS for key in (*FILES, "suite")}
+    choices["embeddings.name"] = choices.pop("embeddings")
+    return MergedConfig(config, origins | choices, file_settings)
 
 
-def _merge_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:
+def _merged_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:
     """The settings of all files, nested, and by dotted key the name of the layer of its value. Raises InputError for a file that names code."""
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin, layer in layers.settings.items():
         if not isinstance(layer, dict):
             raise InputError("must hold keys and values", path=origin)
-        if code := [key for key, value in flatten(layer).items() if names_code(key, value)]:
-            raise InputError("only the command line and Python name code that runs", path=origin, key=code[0])
+        check_names_no_code(origin, flatten(layer))
         merge(merged, layer)
         origins |= dict.fromkeys(flatten(layer), origin)
     return merged, origins
 
 
-def _merge_command_line(
-    merged: dict[str, Any], origins: dict[str, str], values: Mapping[str, Any], known: Collection[str]
-) -> None:
-    """Add the values of the command line, by dotted keys, to settings and origins. Raises InputError for a key that nothing declares."""
-    for key, value in values.items():
-        present = flatten(merged)
-        if key not in known and key not in present and key.rpartition(".")[0] not in BY_TASK:
-            raise _unknown_key(key, known, present)
-        merge(merged, nested(key, value))
-        origins[key] = COMMAND_LINE
-
-
-def _choice_origins(settings: Mapping[str, Any]) -> dict[str, str]:
-    """The origins of the keys that choose files. A chosen file holds its own name, but what chose it is the command line or a default."""
-    origins = {key: COMMAND_LINE if key in settings else DEFAULTS for key in (*FILES, "suite")}
-    return {"embeddings.name" if key == "embeddings" else key: origin for key, origin in origins.items()}
-
-
-def _unknown_key(key: str, known: Collection[str], settings: Mapping[str, Any]) -> InputError:
-    """The error for an unknown key of the command line, which says what may be meant with the embeddings and the method of these settings. These may
-    lack both: a suite file can put a value in place of the section, or a section in place of the name."""
+def _check_key(key: str, known: Collection[str], settings: Mapping[str, Any]) -> None:
+    """Raise InputError for a key of the command line that is not known, is not in these settings, and is no task's in a section by task. The error
+    says what may be meant with the embeddings and the method of the settings, if these have both: a suite file may have put something else there."""
+    if key == "embeddings.name":  # with another name, the options would still be those of the chosen file
+        raise InputError("the file that embeddings= chooses has it; set embeddings=NAME", key=key)
+    if key in known or key in settings or key.rpartition(".")[0] in BY_TASK:
+        return
     section, _, name = key.partition(".")
     kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
     if section == "embeddings" and kinds:
         embeddings = settings.get("embeddings.name", "these")
-        return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
+        raise InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
     if remedies := [ABSENT[part] for part in key.split(".") if part in ABSENT]:
-        return InputError(f"unknown key {key!r}; {remedies[-1]}")
+        raise InputError(f"unknown key {key!r}; {remedies[-1]}")
     all_known = [*known, "embeddings"]
     method = METHODS.get(str(settings.get("method")))
     read = [known_key for known_key in all_known if method is None or method.reads_key(known_key)]
-    return UnknownKey(key, read if meant(key, read) else all_known)
+    raise UnknownKey(key, read if meant(key, read) else all_known)
 
 
 def _listed_seeds(seeds: Any) -> Any:
@@ -93,8 +92,8 @@ def _listed_seeds(seeds: Any) -> Any:
 
 
 def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
-    """The name of the layer that an error comes from: the last one among those of the error's key, of keys inside it, and of the section that holds
-    it as a value; for a key without a value, the layer of the first key of its section; else the defaults."""
+    """The name of the layer that an error comes from. A layer may have set the error's key, keys inside it, or a value in place of its section: of
+    these keys, the last one counts. For a key without any value, the first key of its section counts. Else the error comes from the defaults."""
     key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
     inside_or_around = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
     if inside_or_around:
@@ -105,11 +104,13 @@ def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
 
 def _check_variant(config: Config, keys: Collection[str], variant: Mapping[str, Any]) -> None:
     """Raise InputError for a setting that contradicts the variant, by whose name results are compared, or that it does not read."""
-    name, settings = config.variant, flatten_config(config)
+    settings = flatten_config(config)
     for key, value in variant.items():
         if settings[key] != value:
-            message = f"variant {name} has {key}={value}; choose another with variant="
+            message = f"variant {config.variant} has {key}={value}; choose another with variant="
             raise InputError(message, key=key, value=settings[key])
     unread = METHODS[config.method].unread(config)
-    if ignored := [key for key in keys if key not in variant and matches(key, unread)]:
-        raise InputError(f"variant {name} does not read it; choose another with variant=, or drop it", key=ignored[0])
+    for key in keys:
+        if key not in variant and matches(key, unread):
+            message = f"variant {config.variant} does not read it; choose another with variant=, or drop it"
+            raise InputError(message, key=key)

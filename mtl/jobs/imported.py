@@ -8,69 +8,63 @@ from mtl.base.clock import now
 from mtl.base.errors import InputError
 from mtl.base.version import VERSION
 from mtl.data.sampled import sample_text
-from mtl.jobs.job import Job
 from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
 from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
 from mtl.runs.folder import PREDICTIONS
-from mtl.submissions.answers import check_labels
-from mtl.submissions.data_rows import DataRows, Rows, Unfit, put_to_rows
+from mtl.submissions.answers import Labels, check_labels
+from mtl.submissions.data_rows import DataRows, Predicted, Rows, Unfit, put_to_rows
 from mtl.submissions.files import SPLITS
 from mtl.tasks.target_kind import is_unknown
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 UNKNOWN = "not stated"
+HELD_OUT_NOTE = (
+    "‡ scored on rows of the training file that mtl holds out: {}. A system that was trained on the whole file has seen them. mtl data"
+    " --write-splits writes the train and dev that mtl uses; held_out_unseen: true in system.yaml says that the system was trained on this"
+    " train alone."
+)
 
 
 class Imported(Method):
     """`mtl.methods.method.Method` of predictions that another system made."""
 
-    def __init__(self, job: Job, request: BuildRequest) -> None:
-        """Puts all predictions to their rows, so that nothing is written if a file is wrong. Raises InputError."""
+    def __init__(self, request: BuildRequest, values: Sequence[SeedPredictions]) -> None:
+        """Puts all predictions (the values, or else files) to their rows, so that nothing is written if one is wrong. Raises InputError."""
         super().__init__(request)
         self.system = self.config.imported
-        sources = self._seed_sources(job.predictions)
-        self._labels = check_labels(self.system.labels, self.suite)
-        self._rows = _data_rows(request)
-        self._predictions: dict[int, dict[str, Predictions]] = {}
-        self._unfit: dict[int, Unfit] = {}
+        seeds = self.config.seeds
+        sources = values or [PredictedFiles(Path(path)) for path in self.system.predictions]
+        if len(sources) != len(seeds):
+            problem = f"needs predictions for each of the {len(seeds)} seeds, and has {len(sources)}"
+            raise InputError(problem, key="imported.predictions")
+        labels = check_labels(self.system.labels, self.suite)
+        rows = _data_rows(request)
+        self._predictions: dict[int, Predicted] = {}
+        unfit: dict[int, Unfit] = {}  # by seed, the answers that fit no label
         origins: list[str] = []  # the name and the SHA-256 sum of each seed's predictions
-        for seed, source in zip(self.config.seeds, sources, strict=True):
-            self._put_seed(seed, source)
+        for seed, source in zip(seeds, sources, strict=True):
+            self._predictions[seed], unfit[seed] = self._put(source, rows, labels)
             fingerprint = source.fingerprint
             self.fingerprints[f"{PREDICTIONS} {seed}"] = fingerprint
             origins.append(f"{source.name} ({fingerprint})")
-        self.facts = self._facts(origins)
+        on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
+        held_out = [id for id in on_dev if id in self.dataset.held_out]
+        notes = [*self._notes_on_system(origins), *_notes_on_answers(rows, unfit, self.system.labels_sha256)]
+        notes += self._remarks()
+        self.facts = {"notes": notes, "machine": [self.system.hardware or UNKNOWN], "versions": [{"mtl": VERSION}]}
+        if held_out and not self.system.held_out_unseen:
+            notes.append(HELD_OUT_NOTE.format(", ".join(held_out)))
+            self.facts["maybe_trained_on"] = held_out
 
-    def _seed_sources(self, values: Sequence[SeedPredictions]) -> Sequence[SeedPredictions]:
-        """The predictions of each seed: the values that Python gave, or else files. Raises InputError unless each seed has some."""
-        sources = values or [PredictedFiles(Path(path)) for path in self.system.predictions]
-        if len(sources) != len(self.config.seeds):
-            problem = f"needs predictions for each of the {len(self.config.seeds)} seeds, and has {len(sources)}"
-            raise InputError(problem, key="imported.predictions")
-        return sources
-
-    def _put_seed(self, seed: int, source: SeedPredictions) -> None:
-        """Keep the predictions of a seed, put to their rows, and its answers that fit no label. Raises InputError if scored rows have none."""
-        sources = source.sources(self.suite, self._rows)
-        predicted, self._unfit[seed] = put_to_rows(sources, self.suite, self._rows, self._labels)
+    def _put(self, source: SeedPredictions, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
+        """The predictions of a seed, put to their rows, and its answers that fit no label. Raises InputError if scored rows have none."""
+        predicted, unfit = put_to_rows(source.sources(self.suite, rows), self.suite, rows, labels)
         for task in self.dataset.tasks:
             if task.scored_split not in predicted[task.id]:
                 problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it"
                 raise source.error(f"{problem}; name other tasks with tasks=")
-        self._predictions[seed] = predicted
-
-    def _facts(self, origins: list[str]) -> dict[str, Any]:
-        """What the run's summary says of the system and its predictions, which were read from `origins`."""
-        on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
-        held_out = [] if self.system.held_out_unseen else [id for id in on_dev if id in self.dataset.held_out]
-        answer_notes = _notes_on_answers(self._rows, self._unfit, self.system.labels_sha256)
-        return {
-            "notes": [*self._notes_on_system(origins), *answer_notes, *self._notes_on_predictions(held_out)],
-            "machine": [self.system.hardware or UNKNOWN],
-            "versions": [{"mtl": VERSION}],
-            **({"maybe_trained_on": held_out} if held_out else {}),
-        }
+        return predicted, unfit
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:
@@ -83,31 +77,25 @@ class Imported(Method):
     def _notes_on_system(self, origins: list[str]) -> list[str]:
         """The notes of its makers, which rows score it, what its predictions were read from, and what it was trained on."""
         system = self.system
+        notes = [*(system.notes or ())]
         sizes = sample_text(self.dataset.samples, {task.id: task.scored_split for task in self.dataset.tasks})
+        if sizes:
+            notes.append(f"Scored on a sample of the rows alone: {sizes}.")
+        read = f"from predictions with these SHA-256 sums: {'; '.join(origins)}"
+        notes.append(f"Imported on {now():%Y-%m-%d}, not trained by mtl, {read}.")
         about = {"training text": system.text, "link": system.link, "licence": system.license}
-        return [
-            *(system.notes or ()),
-            *([f"Scored on a sample of the rows alone: {sizes}."] if sizes else []),
-            f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with these SHA-256 sums: {'; '.join(origins)}.",
-            "; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".",
-        ]
+        notes.append("; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".")
+        return notes
 
-    def _notes_on_predictions(self, held_out: list[str]) -> list[str]:
-        """What kinds of targets remark on predictions, and that held-out rows score these tasks, which the system may have seen."""
-        notes = [
+    def _remarks(self) -> list[str]:
+        """What kinds of targets remark on predictions."""
+        return [
             f"{task.id} {split}, seed {seed}: {remark}."
             for seed, predicted in self._predictions.items()
             for task in self.dataset.tasks
             for split, predictions in predicted[task.id].items()
             if (remark := target_kind(task).remark(predictions)) is not None
         ]
-        if held_out:
-            notes.append(
-                f"‡ scored on rows of the training file that mtl holds out: {', '.join(held_out)}. A system that was trained on the whole file"
-                " has seen them. mtl data --write-splits writes the train and dev that mtl uses; held_out_unseen: true in system.yaml says"
-                " that the system was trained on this train alone."
-            )
-        return notes
 
 
 def _data_rows(request: BuildRequest) -> Rows:
@@ -134,23 +122,24 @@ def _notes_on_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str
     if not tasks:
         return []
     known: list[str] = []  # the counts of splits whose targets are known
-    unknown: list[str] = []  # and of those whose targets are not
+    unknown: list[str] = []  # the counts of the other splits
     for id in tasks:
         for split, part in rows[id].items():
             by_seed = {seed: by_task[id][split] for seed, by_task in unfit.items() if split in by_task[id]}
-            if any(by_seed.values()):
-                seeds = f" (seeds {', '.join(map(str, by_seed))})" if len(unfit) > 1 else ""
-                counts = ", ".join(f"{count:,}" for count in by_seed.values())
-                splits = unknown if any(map(is_unknown, part.targets)) else known
-                splits.append(f"{id} {split} {counts} of {len(part):,}{seeds}")
+            if not any(by_seed.values()):
+                continue
+            counts = f"{', '.join(f'{count:,}' for count in by_seed.values())} of {len(part):,}"
+            seeds = f" (seeds {', '.join(map(str, by_seed))})" if len(unfit) > 1 else ""
+            if any(is_unknown(target) for target in part.targets):
+                unknown.append(f"{id} {split} {counts}{seeds}")
+            else:
+                known.append(f"{id} {split} {counts}{seeds}")
     file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
     notes = [
         f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}.",
         f"Answers that fit no label, counted as wrong: {'; '.join(known) or 'none'}.",
     ]
     if unknown:
-        notes.append(
-            "Answers that fit no label, on rows whose targets are not known here, where the first label stands for them: "
-            f"{'; '.join(unknown)}."
-        )
+        where = "on rows whose targets are not known here, where the first label stands for them"
+        notes.append(f"Answers that fit no label, {where}: {'; '.join(unknown)}.")
     return notes

@@ -20,15 +20,13 @@ from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
 from mtl.jobs.values import Indices, predicted_values
 from mtl.submissions.answers import check_labels, read_labels
 from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
 
 OF_IMPORTS = ("seed", "system", "labels", "rows")  # the settings that no other run has
 
 
 def import_job(
-    name: str,
-    predictions: Sequence[Path | Mapping[str, Any]],
-    settings: Mapping[str, Any],
-    indices: Indices | None = None,
+    name: str, predictions: Sequence[Any], settings: Mapping[str, Any], indices: Indices | None = None
 ) -> Job:
     """The job whose run has these predictions. `name` is that of its folder, below the suite's, and of a system without a title. Its tasks are those
     that `tasks` names, or else those that each seed has scored rows of. Raises InputError for bad names, predictions and settings.
@@ -48,10 +46,11 @@ def import_job(
     job = _load_import(name, paths, len(predictions), settings)
     config, suite = job.config, job.suite
     values = [] if paths else predicted_values(predictions, suite, indices or {})
-    sources: list[SeedPredictions] = [*values, *map(PredictedFiles, paths)]
     imported = _label_settings(settings.get("labels"), suite)
     samples = {} if settings.get("rows") is None else key_of(settings["rows"], job)["tasks"]
-    tasks = config.tasks if settings.get("tasks") is not None else _scored_tasks(sources, samples, job)
+    tasks = config.tasks
+    if settings.get("tasks") is None:
+        tasks = _scored_tasks([*values, *(PredictedFiles(path) for path in paths)], samples, job)
     if samples:
         chosen = suite.choose(tasks)
         if outside := [task.id for task in chosen if task.id not in samples]:
@@ -74,7 +73,7 @@ def _load_import(name: str, paths: Sequence[Path], count: int, settings: Mapping
     try:
         return load_job({"imported.title": name, **run_settings, **system})
     except UnknownKey as error:
-        if error.path or error.section:
+        if error.path or error.section:  # of a file, or of a section that no setting of imports is in
             raise
         raise UnknownKey(error.unknown, {*error.known, *OF_IMPORTS}) from None
 
@@ -113,26 +112,34 @@ def _content_and_path(key: str, value: Any, read: Callable[[Path], Any]) -> tupl
 def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], job: Job) -> list[str]:
     """The ids of the tasks that each seed has predictions for on the scored rows, and of which the sample, if there is one, has rows. Logs which
     tasks with other predictions are left out, and why. Raises InputError if no task is left."""
-    suite, by_seed = job.suite, [source.splits(job.suite) for source in sources]
-    of_all_seeds, ids_of_any_seed = set.intersection(*by_seed), {id for id, _ in set.union(*by_seed)}
-    complete = [task for id, task in suite.tasks.items() if (id, task.scored_split) in of_all_seeds]
+    suite = job.suite
+    by_seed = [source.splits(suite) for source in sources]  # the tasks and splits that have predictions
+    predicted_by_all = set.intersection(*by_seed)
+    predicted_ids = {id for splits in by_seed for id, _ in splits}
+    complete = [task for task in suite.tasks.values() if (task.id, task.scored_split) in predicted_by_all]
     tasks: list[str] = []
     left_out: dict[str, list[str]] = {}  # by the reason
-    for id, task in suite.tasks.items():
-        file, reason = scored_file(task, job.data_dir), None
-        if task not in complete:
-            reason = f"predictions for {task.scored_split}, the scored split, are missing"
-        elif not file.is_file():
-            reason = f"{file} is missing"
-        elif samples and id not in samples:
-            reason = "the sample has no rows of this task"
+    for task in suite.tasks.values():
+        reason = _reason_to_leave_out(task, complete, samples, job.data_dir)
         if reason is None:
-            tasks.append(id)
-        elif id in ids_of_any_seed:
-            left_out.setdefault(reason, []).append(id)
+            tasks.append(task.id)
+        elif task.id in predicted_ids:
+            left_out.setdefault(reason, []).append(task.id)
     for reason, ids in left_out.items():
         logger.info("left out: %s, since %s", ", ".join(ids), reason)
     if not tasks:
         check_present(suite, complete, job.data_dir)  # its error says more, where only data is missing
         raise sources[0].error(f"no task of suite {suite.name} has predictions for its scored rows")
     return tasks
+
+
+def _reason_to_leave_out(task: Task, complete: Sequence[Task], samples: Collection[str], data_dir: Path) -> str | None:
+    """Why a run of predictions lacks a task; None if it has the task. `complete` are the tasks whose scored rows have predictions of all seeds."""
+    file = scored_file(task, data_dir)
+    if task not in complete:
+        return f"predictions for {task.scored_split}, the scored split, are missing"
+    if not file.is_file():
+        return f"{file} is missing"
+    if samples and task.id not in samples:
+        return "the sample has no rows of this task"
+    return None

@@ -1,6 +1,5 @@
 """What a run is made from: its data, its method, and the word vectors and other files beside them. A finished run is compared with them."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,33 +28,35 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3  # files in one message; the others are counted
 
-# Of the methods that train nothing: what they are made of, other runs or predictions, is known to jobs alone.
-BUILDERS: dict[str, Callable[[Job, BuildRequest], Method]] = {
-    "imported": lazy("mtl.jobs.imported:Imported"),
-    "ensemble": lazy("mtl.jobs.ensemble:Ensemble"),
-}
+# The methods that train nothing. What they are made of, other runs or predictions, is known to jobs alone.
+imported = lazy("mtl.jobs.imported:Imported")
+ensemble = lazy("mtl.jobs.ensemble:Ensemble")
 
 
-def prepare(job: Job, vectors: "Vectors | None") -> tuple[Dataset, Method]:
-    """Read the data, train word vectors that do not exist, and build the method. Raises InputError for bad data, vectors and files of the method."""
+def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) -> tuple[Dataset, Method]:
+    """Read the data, train missing word vectors, and build the method, with the threads that are set if it `keeps_threads`. Raises InputError."""
     config, suite, data_dir = job.config, job.suite, job.data_dir
+    if keeps_threads:
+        config = replace(config, trainer=replace(config.trainer, threads=None))
     prepare_machine(config)
     dataset = load_dataset(suite, job.run_tasks, data_dir, config.held_out, config.imported.rows, config.choosing_share)
     if not config.choose_on_repeats:
         dataset = without_repeats(dataset)
     if vectors is not None:
         vectors.train_if_missing(suite, data_dir, config.held_out, device_of(config.trainer.accelerator))
-    vectors_path = None if vectors is None else vectors.path
-    request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, vectors_path)
-    if config.method in BUILDERS:
-        return dataset, BUILDERS[config.method](job, request)
+    request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, None if vectors is None else vectors.path)
+    if config.method == "imported":
+        return dataset, imported(request, job.predictions)
+    if config.method == "ensemble":
+        return dataset, ensemble(request)
     return dataset, METHODS[config.method].build(request)
 
 
 def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[int]]:
     """By path, the size in bytes and the time of change in nanoseconds of each file beside the data, such as word vectors."""
+    paths = METHODS[config.method].sources(config) + ([] if vectors is None else [vectors.path])
     files: list[Path] = []
-    for path in [*METHODS[config.method].sources(config), *([] if vectors is None else [vectors.path])]:
+    for path in paths:
         files += path.iterdir() if path.is_dir() else [path]
     stats = {file: file.stat() for file in files if file.is_file() and not file.name.startswith(".")}
     return {str(file): [stat.st_size, stat.st_mtime_ns] for file, stat in sorted(stats.items())}
@@ -64,18 +65,18 @@ def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[i
 def check_begun(job: Job) -> Summary | None:
     """Check the run's folder, which must be locked, against the job. Return the summary if the run, or one with further seeds, is finished. Raises
     InputError for another configuration or other inputs, for models to be kept that were not, and for another data folder that does not exist."""
-    folder, tasks = job.folder, job.run_tasks
+    folder = job.folder
     job.check_folder()
     if not folder.summary.exists():
         return None
-    inputs = fingerprints(job.suite, tasks, job.data_dir)
-    for seed, values in zip(job.config.seeds, job.predictions, strict=False):
+    inputs = fingerprints(job.suite, job.run_tasks, job.data_dir)
+    for seed, values in zip(job.config.seeds, job.predictions, strict=False):  # empty unless Python gave values
         inputs[f"{PREDICTIONS} {seed}"] = values.fingerprint
     folder.check_inputs(inputs)
-    _check_sources(job)
+    _compare_sources(job)
     finished = read_summary(folder.summary)
-    for key, asked in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
-        if asked and not finished["config"].get(key):
+    for key, keeps in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
+        if keeps and not finished["config"].get(key):
             problem = f"this run is finished, and was not asked to keep its models ({key})"
             raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
     if not job.is_finished:
@@ -86,37 +87,42 @@ def check_begun(job: Job) -> Summary | None:
             message = f"no such folder; this run is finished, with data_dir={recorded}"
             raise InputError(message, key="data_dir", value=str(job.data_dir))
         logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
-    seeds = ", ".join(map(str, finished["seeds"]))
+    seeds = ", ".join(str(seed) for seed in finished["seeds"])
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)
     return finished
 
 
-def _check_sources(job: Job) -> None:
-    """Raise InputError if a finished run was made from other vectors or another transformer than the job names. They are read only if the job names
-    another place, or the size or time of a file differs from what was noted; without the named files, nothing is compared."""
+def _compare_sources(job: Job) -> None:
+    """Raise InputError if a finished run was made from other vectors or another transformer than the job names. Their content is read, and their
+    stamps are noted, only if there is a reason. If the named files cannot be read, nothing is compared."""
     config, folder, kind = job.config, job.folder, METHODS[job.config.method]
     try:
-        vectors = kind.vectors(config, job.suite)
+        stamps = source_stamps(config, kind.vectors(config, job.suite))
     except InputError:
-        vectors = None
-    stamps = source_stamps(config, vectors)
-    moved = differences(folder.config, config, SOURCES)
-    before = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
-    if stamps == before or not (stamps or moved):  # unchanged, or the named files are gone
+        stamps = source_stamps(config, None)
+    if not (reasons := _reasons_to_compare(job, stamps)):
         return
-    changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != before.get(file)]
-    gone = [f"{file}: gone" for file in before if file not in stamps]
-    why = listed(moved or changed or gone, MOST_NAMED, "; ")
+    why = listed(reasons, MOST_NAMED, "; ")
     try:
         vectors = kind.find_inputs(config, job.suite)
     except InputError as error:
         logger.info("%s: its inputs are not compared (%s): %s", folder.path, why, error)
         return
     logger.info("%s: comparing its inputs (%s)", folder.path, why)
-    with_these_threads = replace(config, trainer=replace(config.trainer, threads=None))
-    dataset, method = prepare(replace(job, config=with_these_threads), vectors)
+    dataset, method = prepare(job, vectors, keeps_threads=True)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    if differing := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # it has its tokens
-        problem = f"this run is finished, and was made from other inputs: {', '.join(differing)} ({why})"
+    if changed := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # the run has its tokens
+        problem = f"this run is finished, and was made from other inputs: {', '.join(changed)} ({why})"
         raise InputError(f"{problem}; {REMEDY}", path=folder.path)
     write_json(folder.sources, stamps)
+
+
+def _reasons_to_compare(job: Job, stamps: dict[str, list[int]]) -> list[str]:
+    """Why files beside the data may not be those of the finished run; empty if nothing has changed, or if the files that the run names are gone."""
+    moved = differences(job.folder.config, job.config, SOURCES)
+    noted = read_json(job.folder.sources, dict[str, list[int]]) if job.folder.sources.exists() else {}
+    if stamps == noted or not (stamps or moved):
+        return []
+    changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != noted.get(file)]
+    gone = [f"{file}: gone" for file in noted if file not in stamps]
+    return moved or changed or gone

@@ -54,8 +54,12 @@ class Job:
 
     @cached_property
     def run_tasks(self) -> list[Task]:
-        """The tasks of a run: the chosen ones without those that are left out (`unanswered`, `absent`). Raises InputError if `tasks` names one that
-        the method does not answer, or one without the task whose head answers it, and if the method answers no task of the suite."""
+        """The tasks of a run: the chosen ones without those that are left out (`unanswered`, `absent`). Raises InputError as `check_tasks`."""
+        self.check_tasks()
+        return [task for task in self.tasks if task.id not in {*self.unanswered, *self.absent}]
+
+    def check_tasks(self) -> None:
+        """Raise InputError if the method answers no task, or not one that `tasks` names, or if `tasks` lacks one whose head answers another."""
         ids = {task.id for task in self.tasks}
         for task in self.tasks:
             if task.answered_by is not None and task.answered_by not in ids:
@@ -68,7 +72,6 @@ class Job:
         if len(unanswered) == len(self.tasks):
             message = f"supports no task of suite {self.suite.name}; set another method="
             raise InputError(message, key="method", value=method)
-        return [task for task in self.tasks if task.id not in {*unanswered, *self.absent}]
 
     @cached_property
     def unanswered(self) -> list[str]:
@@ -99,14 +102,14 @@ class Job:
         if not method.reads_key("preset"):
             return {}
         # A title has the last part of a setting's key, or the setting's value, between commas.
-        named = set(method.title(self.config).split(", "))
-        return {
-            key: value
-            for key, value in flatten_config(self.config).items()
-            if self.origins.get(key) == COMMAND_LINE and value != self.file_settings.get(key)
-            if not named & {key.rpartition(".")[2], value if isinstance(value, str) else ""}
-            if not matches(key, (*CHOICES, *INDIFFERENT, *NO_MODEL))
-        }
+        named = method.title(self.config).split(", ")
+        changed = {}
+        for key, value in flatten_config(self.config).items():
+            is_set = self.origins.get(key) == COMMAND_LINE and value != self.file_settings.get(key)
+            is_named = key.rpartition(".")[2] in named or value in named
+            if is_set and not is_named and not matches(key, (*CHOICES, *INDIFFERENT, *NO_MODEL)):
+                changed[key] = value
+        return changed
 
     def check_folder(self) -> None:
         """Raise InputError, which names the keys, if the folder has another configuration. Methods that train take other numbers of seeds."""
@@ -151,30 +154,25 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 
 
 def load_run(settings: Mapping[str, Any], in_its_folder: Callable[[Job], Job] = lambda job: job) -> Job:
-    """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine. Without a GPU, the
-    preset is WITHOUT_GPU unless one of SIZES is set, by a file too; a method that gives the same result with every seed has one seed. A run that has
-    begun continues as it began; `in_its_folder` returns the job with the folder of its sweep. Raises InputError as `load_job`."""
+    """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine and method. A run
+    that has begun continues as it began; `in_its_folder` returns the job with the folder of its sweep. Raises InputError as `load_job`."""
     job = load_job(settings)
-    config, method = job.config, METHODS[job.config.method]
     saved_config = in_its_folder(job).folder.config
     begun = read_yaml(saved_config) if saved_config.exists() else {}
-    chosen: dict[str, Any] = {}
-    if method.reads_key("preset") and all(job.origins[key] == DEFAULTS for key in SIZES):
-        chosen = _chosen_preset(config, saved_config, begun)
-    if method.is_deterministic and job.origins["seeds"] == DEFAULTS:
-        chosen["seeds"] = begun.get("seeds", config.seeds[:1])
-        if not begun:
-            show(Remark(f"one seed, since method {config.method} gives the same result with every seed"))
+    chosen = _chosen_preset(job, saved_config, begun) | _chosen_seeds(job, begun)
     if job.suite.generated and job.origins["suite"] == DEFAULTS and not begun:
         show(Remark(f"no suite= is set: this is {job.suite.name}, the embedded sample of KLEJ", logging.WARNING))
-    if not chosen:
-        return in_its_folder(job)
-    job = load_job({**settings, **chosen})
-    return in_its_folder(replace(job, origins={**job.origins, **dict.fromkeys(chosen, CHOSEN)}))
+    if chosen:
+        job = load_job({**settings, **chosen})
+        job = replace(job, origins={**job.origins, **dict.fromkeys(chosen, CHOSEN)})
+    return in_its_folder(job)
 
 
-def _chosen_preset(config: Config, saved_config: Path, begun: Mapping[str, Any]) -> dict[str, Any]:
-    """The setting `preset` of a run that leaves its size open: as it has begun, or else on a CPU WITHOUT_GPU; empty: the default."""
+def _chosen_preset(job: Job, saved_config: Path, begun: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting `preset` of a run for which no size is set (SIZES): as it has begun, or else on a CPU WITHOUT_GPU. Empty: the default."""
+    config = job.config
+    if not METHODS[config.method].reads_key("preset") or any(job.origins[key] != DEFAULTS for key in SIZES):
+        return {}
     if begun.get("preset") == WITHOUT_GPU:
         return {"preset": WITHOUT_GPU}
     with_its_seeds = replace(config, seeds=begun.get("seeds", config.seeds))
@@ -187,9 +185,18 @@ def _chosen_preset(config: Config, saved_config: Path, begun: Mapping[str, Any])
     return {"preset": WITHOUT_GPU}
 
 
+def _chosen_seeds(job: Job, begun: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting `seeds` of a run that sets none, of a method whose result is the same with all: as begun, or else one. Empty: the default."""
+    if not METHODS[job.config.method].is_deterministic or job.origins["seeds"] != DEFAULTS:
+        return {}
+    if not begun:
+        show(Remark(f"one seed, since method {job.config.method} gives the same result with every seed"))
+    return {"seeds": begun.get("seeds", job.config.seeds[:1])}
+
+
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) and files (`read_layers`) describe. Raises InputError for a bad key or value, or a missing file."""
     layers = read_layers(settings)
-    config, origins, file_settings = merged_config(layers, settings)
-    job = Job(config, layers.suite, origins=origins, file_settings=file_settings)
+    merged = merged_config(layers, settings)
+    job = Job(merged.config, layers.suite, origins=merged.origins, file_settings=merged.file_settings)
     return replace(job, suite=choose_scored(job.suite, job.data_dir))

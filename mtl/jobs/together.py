@@ -4,7 +4,7 @@ import logging
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from mtl.base.display import show
@@ -22,18 +22,16 @@ from mtl.methods import METHODS
 from mtl.runs.records import SeedScores
 
 Seconds = Mapping[str, Mapping[int, float]]  # by run and by seed
+Finished = Callable[[Job], None]  # called with a run whose summary is written
 
 
 def run_together(
-    runs: Sequence[Job],
-    command: str = "",
-    finished: Callable[[Job], None] = lambda run: None,
-    expected: Seconds | None = None,
+    runs: Sequence[Job], command: str = "", finished: Finished = lambda run: None, expected: Seconds | None = None
 ) -> None:
-    """Make these runs: first prepare all of them, then train their seeds, `seeds_in_parallel` at a time, on the engine that they have in
-    common. What several runs need (data, caches, vectors) is made once, and what several seeds would train exactly alike is trained
-    once. The summaries record `command`, the command line; `finished` is called after each run whose summary is written. Seeds `expected` to take the
-    most seconds begin first; None: in order. Raises UserError as `run_baseline`; if a unit fails, when all other runs have ended."""
+    """Make these runs: first prepare all of them, then train their seeds, `seeds_in_parallel` at a time, on the engine that they have in common. What
+    several runs need (data, caches, vectors), and what several seeds would train exactly alike, is made once. The summaries record `command`, the
+    command line; `finished` is called after each run. Seeds `expected` to take the most seconds begin first; None: in order. Raises UserError as
+    `run_baseline`; if a unit fails, when all other runs have ended."""
     with ExitStack() as locks:
         unfinished = []
         for run in runs:
@@ -43,72 +41,69 @@ def run_together(
                     unfinished.append(run)
         if not unfinished:
             return
-        failures = Failures(len(unfinished))
         check_choice("engine", unfinished[0].config.engine, ENGINES)  # a wing that brings one may not be installed
-        engine = ENGINES[unfinished[0].config.engine]()
-        prepared = _prepare(unfinished, engine, failures)
-        begun = [run for run in unfinished if run.name in prepared]
-        units = ordered_units(begun, prepared, expected or {})
-        _train(begun, units, engine, _Results(set(prepared), prepared, failures, command, finished))
-        failures.check()
+        together = _Together(unfinished, command, finished)
+        together.prepare()
+        together.train(expected or {})
+        together.failures.check()
 
 
-def _prepare(runs: Sequence[Job], engine: Engine, failures: Failures) -> dict[str, Prepared]:
-    """Prepare the runs, and return what is known of each that did not fail, by its name. What several need is made by the first."""
-    prepared: dict[str, Prepared] = {}
-    units = [unit_of(run, "preparation", begin_apart) for run in runs]
+class _Together:
+    """Runs that are not finished, whose folders are locked, and what becomes of them while an engine executes their units."""
 
-    def done(unit: Unit, value: Any) -> None:
+    def __init__(self, runs: Sequence[Job], command: str, finished: Finished) -> None:
+        self.runs, self.command, self.finished = runs, command, finished
+        self.config = runs[0].config  # what it says of the engine is the same for all runs
+        self.engine: Engine = ENGINES[self.config.engine]()
+        self.failures = Failures(len(runs))
+        self.prepared: dict[str, Prepared] = {}  # what is known of the runs that have begun, by their names
+        self.in_training: set[str] = set()  # the names of those that have not failed and are not summed up
+
+    def prepare(self) -> None:
+        """Prepare all runs. What several of them need is made by the first."""
+        units = [unit_of(run, "preparation", begin_apart) for run in self.runs]
+        # If there is only one preparation, `at_a_time` is 1, so that it gets all threads.
+        self.engine.run(units, min(len(units), units_at_a_time(self.config, len(units))), self._take_preparation)
+
+    def train(self, expected: Seconds) -> None:
+        """Train the seeds of the runs that have begun, and sum each run up after its last seed."""
+        runs = [run for run in self.runs if run.name in self.prepared]
+        self.in_training = set(self.prepared)
+        units = ordered_units(runs, self.prepared, expected)
+        with ExitStack() as shown:
+            for run in runs:
+                shown.enter_context(shown_job(run, run.name))
+            for run in runs:
+                self._sum_up_if_done(run)
+            if units:
+                self.engine.run(units, units_at_a_time(self.config, len(units)), self._take_seed)
+
+    def _take_preparation(self, unit: Unit, result: Any) -> None:
+        """Keep what is known of a run whose preparation has ended, or note its error."""
         _, run = unit.arguments
-        if isinstance(value, UserError):
-            failures.add(run.name, unit.name, value)
+        if isinstance(result, UserError):
+            self.failures.add(run.name, unit.name, result)
         else:
-            prepared[run.name] = value
+            self.prepared[run.name] = result
 
-    # If there is only one preparation, `at_a_time` is 1, so that it gets all threads.
-    engine.run(units, min(len(units), units_at_a_time(runs[0].config, len(units))), done)
-    return prepared
-
-
-def _train(runs: Sequence[Job], units: Sequence[Unit], engine: Engine, results: "_Results") -> None:
-    """Train the seeds of runs that are prepared, which are the units, and sum each run up after its last seed."""
-    with ExitStack() as shown:
-        for run in runs:
-            shown.enter_context(shown_job(run, run.name))
-        for run in runs:
-            results.sum_up_if_done(run)
-        if units:
-            engine.run(units, units_at_a_time(runs[0].config, len(units)), results.take)
-
-
-@dataclass
-class _Results:
-    """What becomes of the runs while the units train their seeds."""
-
-    unfinished: set[str]  # the names of the runs that have not failed and are not summed up
-    prepared: Mapping[str, Prepared]  # by run
-    failures: Failures
-    command: str
-    finished: Callable[[Job], None]
-
-    def take(self, unit: Unit, value: Any) -> None:
-        """Take the result of a unit: show the scores of its seed, or note its error."""
+    def _take_seed(self, unit: Unit, result: Any) -> None:
+        """Show the scores of a seed that has ended, or note its error."""
         _, run, seed = unit.arguments
-        if isinstance(value, UserError):
-            self.failures.add(run.name, unit.name, value)
-            self.unfinished.discard(run.name)
-        elif run.name in self.unfinished:
+        if isinstance(result, UserError):
+            self.failures.add(run.name, unit.name, result)
+            self.in_training.discard(run.name)
+        elif run.name in self.in_training:
             # Not every engine sends what its processes show.
             show(final_scores(run, seed, read_json(run.folder.scores(seed), SeedScores), run.name))
-            self.sum_up_if_done(run)
-        if not self.unfinished:
+            self._sum_up_if_done(run)
+        if not self.in_training:
             self.failures.check()  # an error raised here ends the engine, and the seeds left of runs that failed
 
-    def sum_up_if_done(self, run: Job) -> None:
+    def _sum_up_if_done(self, run: Job) -> None:
         """Write the summary of a run whose seeds all have scores."""
         if not all(run.folder.scores(seed).exists() for seed in run.config.seeds):
             return
-        self.unfinished.remove(run.name)
+        self.in_training.remove(run.name)
         try:
             with resources_as_input():
                 sum_up(run, self.prepared[run.name], self.command)
@@ -131,10 +126,9 @@ def run_apart(job: Job, seed: int) -> None:
     many threads it uses. Raises InputError also if the machine has other data, vectors or precision than the run was begun with."""
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config, folder, host = job.config, job.folder, socket.gethostname()
-    with_these_threads = replace(config, trainer=replace(config.trainer, threads=None))
     vectors = METHODS[config.method].find_inputs(config, job.suite)
     with exact(config):
-        dataset, method = prepare(replace(job, config=with_these_threads), vectors)
+        dataset, method = prepare(job, vectors, keeps_threads=True)
         logger.setLevel(logging.INFO)
         if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):
             problem = f"on {host}, its inputs are not those that it was begun with ({', '.join(changed)})"

@@ -19,7 +19,7 @@ from mtl.tasks.task import SPLIT_OF, Task
 
 Indices = Mapping[tuple[str, str], Sequence[Any]]  # of the frames that the suite was made of, by task id and split
 RowsBySplit = dict[str, list[dict[str, Any]]]
-OWN_NAMES = (ID, PREDICTION, INDEX, IS_COUNT)  # in a row: what is no column of the data
+NO_DATA = (ID, PREDICTION, INDEX, IS_COUNT)  # the keys of a row that are no columns of the data
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PredictedValues:
         for (id, split), lines in self.lines.items():
             ids = {} if lines.marks.ids is None else {ID: lines.marks.ids}
             columns = {PREDICTION: lines.values, **ids, **lines.marks.columns}
-            rows = (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
+            rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
             content = "".join(json.dumps(row, default=str) + "\n" for row in rows)
             sums[JSON_LINES.format(split=split, task=id)] = hashlib.sha256(content.encode()).hexdigest()
         return hashlib.sha256("".join(f"{sums[file]}  {file}\n" for file in sorted(sums)).encode()).hexdigest()
@@ -55,15 +55,10 @@ class PredictedValues:
 def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices) -> list[PredictedValues]:
     """The predictions of each seed, as `mtl.import_predictions` takes them. Raises InputError, which names the task and the row, for other values."""
     seeds = []
-    for number, given in enumerate(predictions):
+    for number, seed_predictions in enumerate(predictions):
         key = "predictions" if len(predictions) == 1 else f"predictions[{number}]"
-        names_tasks = isinstance(given, Mapping) and suite.tasks.keys() & given.keys()
-        by_task = given if names_tasks or len(suite.tasks) != 1 else dict.fromkeys(suite.tasks, given)
-        if not isinstance(by_task, Mapping):
-            example = f"{{{next(iter(suite.tasks))!r}: predictions}}"
-            raise InputError(f"must be a dictionary by task, as in {example}, or a list of these for seeds", key=key)
         lines: dict[tuple[str, str], PredictionLines] = {}
-        for id, values in by_task.items():
+        for id, values in _by_task(seed_predictions, suite, key).items():
             task_key = f"{key}.{id}"
             if id not in suite.tasks:
                 raise InputError(f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=task_key)
@@ -72,13 +67,24 @@ def predicted_values(predictions: Sequence[Any], suite: Suite, indices: Indices)
     return seeds
 
 
+def _by_task(predictions: Any, suite: Suite, key: str) -> Mapping[str, Any]:
+    """The predictions of a seed by task id. Those for a suite of one task need not name it."""
+    names_tasks = isinstance(predictions, Mapping) and suite.tasks.keys() & predictions.keys()
+    if len(suite.tasks) == 1 and not names_tasks:
+        return dict.fromkeys(suite.tasks, predictions)
+    if not isinstance(predictions, Mapping):
+        example = f"{{{next(iter(suite.tasks))!r}: predictions}}"
+        raise InputError(f"must be a dictionary by task, as in {example}, or a list of these for seeds", key=key)
+    return predictions
+
+
 def _task_lines(values: Any, suite: Suite, id: str, indices: Indices, key: str) -> Sources:
     """The predictions of one task."""
     task, lines = suite.tasks[id], {}
     with foreign(key):
         for split, rows in _by_split(values, task, key).items():
             ids = _ids(rows, split, indices.get((id, split), []), key)
-            cells_beside = [{name: row[name] for name in row if name not in OWN_NAMES} for row in rows]
+            cells_beside = [{name: row[name] for name in row if name not in NO_DATA} for row in rows]
             marks = row_marks(task, cells_beside, suite.submission.ids)
             if ids is not None:
                 marks = RowMarks(marks.columns, ids)
@@ -88,7 +94,7 @@ def _task_lines(values: Any, suite: Suite, id: str, indices: Indices, key: str) 
 
 def _by_split(values: Any, task: Task, key: str) -> RowsBySplit:
     """A task's rows by split. Values that do not name splits are of the split that scores the task. Raises InputError for other splits."""
-    if not (isinstance(values, Mapping) and any(str(name).lower() in SPLIT_OF for name in values)):
+    if not isinstance(values, Mapping) or not any(str(name).lower() in SPLIT_OF for name in values):
         return _rows_by_split(values, task, task.scored_split, SPLITS, key)
     by_split: RowsBySplit = {}
     for name, part in values.items():
@@ -123,16 +129,20 @@ def _ids(rows: Sequence[Mapping[str, Any]], split: str, frame_index: Sequence[An
     if ID in rows[0]:
         return [row[ID] for row in rows]
     index = [row[INDEX] for row in rows if INDEX in row]
-    if not index or index == list(frame_index):
-        return None
-    if rows[0][IS_COUNT] and {*index} != {*frame_index}:  # a count says nothing where it is not that of the frame
+    is_in_order = not index or index == list(frame_index)
+    if is_in_order or (rows[0][IS_COUNT] and set(index) != set(frame_index)):  # a count of other rows says nothing
         return None
     if not frame_index and all(isinstance(label, str) for label in index):
         return index
+    raise _index_error(index, split, frame_index, key)
+
+
+def _index_error(index: Sequence[Any], split: str, frame_index: Sequence[Any], key: str) -> InputError:
+    """The error for an index that may put predictions to other rows of a split, with a remedy."""
     problem = f"the index ({', '.join(map(repr, index[:3]))}, …) is not that of the data's {split} examples, or in another order"
     remedy = "if they are in the order of the data, reset_index(drop=True), and name their split"
     if frame_index:
         remedy = f"predictions.loc[frame.index] puts those of this frame in its order; {remedy}"
-    elif {*index} == {*range(len(index))}:
+    elif set(index) == set(range(len(index))):
         remedy = f"if it numbers the examples of the data, sort_index().reset_index(drop=True); {remedy}"
-    raise InputError(f"{problem}; {remedy}, as in {{{split!r}: …}}; else give a column {ID!r}", key=key)
+    return InputError(f"{problem}; {remedy}, as in {{{split!r}: …}}; else give a column {ID!r}", key=key)

@@ -69,7 +69,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         "encoder.hiden_size=3", "hidden_size=3", "lr=1", "epochs=3", "device=cuda", "preset=latop", "method=smv", "nonsense=1",
         "encoder.hidden_size=many", "seeds=0", "seeds=[1,1]", "seeds=1.5", "embeddings.path=v.vec", "suite=blue", "suite=a/b.yaml",
         "embeddings=bert", "variant=thawed", "architecture=deep", "preset=fast", "method=bayes", "floor.min_count=1",
-        "floor.word_ngrams=[1,1]", "distill.run=x", "transformer.freeze=2", "embeddings.map=true", "pretrain.warmup_steps=5",
+        "floor.word_ngrams=[1,1]", "distill.run=x", "transformer.freeze=2", "embeddings.map=true", "embeddings.name=elmo", "pretrain.warmup_steps=5",
         "method=logreg", "method=lr", "method=BERT", "method=tfidf", "method=majority-class", "method=random_forest",
     ],
 )  # fmt: skip

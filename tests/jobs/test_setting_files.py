@@ -10,7 +10,8 @@ from rows_suite import SUITE as ROWS
 from small_suite import SUITE as SMALL
 
 from mtl.base.errors import InputError
-from mtl.jobs.setting_files import load_checked_suite, read_layers, suite_settings
+from mtl.jobs.run_suite import load_checked_suite
+from mtl.jobs.setting_files import read_layers
 
 FURTHER: dict[str, Any] = {
     "title": "Small",
@@ -24,7 +25,7 @@ FURTHER: dict[str, Any] = {
 
 
 def load(path: Path) -> None:
-    suite_settings(load_checked_suite(str(path)))
+    load_checked_suite(str(path))
 
 
 @pytest.mark.slow

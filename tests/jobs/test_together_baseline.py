@@ -164,7 +164,7 @@ def test_a_submission_may_have_another_header(floor_settings: list[str], tmp_pat
 def test_float32_is_exact_while_it_runs(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def prepare(*_: object) -> None:
+    def prepare(*_: object, **options: object) -> None:
         seen.append(torch.backends.cudnn.rnn.fp32_precision)
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""Find configuration files; read and write the configuration that a run saves."""
+"""Find configuration files, and check what they set; read and write the configuration that a run saves."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.names import meant
-from mtl.base.settings.schema import INDIFFERENT, Config, EmbedderOptions, config_of
+from mtl.base.settings.schema import CHOICES, CODE, INDIFFERENT, LOCATIONS, LOGGERS, Config, EmbedderOptions, config_of
 from mtl.base.untrusted_yaml import read_yaml
 
 
@@ -21,8 +21,8 @@ def shipped(folder: str) -> Path:
     return inside if inside.is_dir() else package.parent / folder
 
 
-def find_yaml(kind: str, name: str, folder: Path) -> Path:
-    """The YAML file with a name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`. Raises InputError."""
+def find_yaml(kind: str, name: str, folder: Path | None = None) -> Path:
+    """The YAML file at a path (with a slash, or ending in .yaml or .yml), or of a name in `folder`, which is else configs/KIND. Raises InputError."""
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():
@@ -31,6 +31,7 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
             hint = f"; did you mean {twins[0]}?" if twins else ""
             raise InputError(f"{kind}={name}: no such file{hint}")
         return path
+    folder = folder or shipped("configs") / kind
     path = folder / f"{name}.yaml"
     if not path.is_file():
         names = sorted(file.stem for file in folder.glob("*.yaml"))
@@ -42,7 +43,23 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
 
 def find_suite(name: str) -> Path:
     """The suite file of this name, or at this path. Raises InputError."""
-    return find_yaml("suite", name, shipped("configs") / "suite")
+    return find_yaml("suite", name)
+
+
+def check_file_may_set(origin: str, settings: Mapping[str, Any], name_key: str = "") -> None:
+    """Raise InputError for a key that no file of settings sets, but for `name_key`, under which the file has its own name."""
+    for key in flatten(settings):
+        if key in LOCATIONS:
+            raise InputError("only the command line says where files are", path=origin, key=key)
+        if key in (*CHOICES, "embeddings.name") and key != name_key:
+            raise InputError("only the command line and sweeps choose it", path=origin, key=key)
+
+
+def check_names_no_code(origin: str | Path, settings: Mapping[str, Any]) -> None:
+    """Raise InputError for a setting of a file (by dotted keys) that names code that runs: files come from other people too."""
+    for key, value in settings.items():
+        if key in CODE and value and value not in (True, *LOGGERS):
+            raise InputError("only the command line and Python name code that runs", path=origin, key=key)
 
 
 def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:

@@ -346,11 +346,6 @@ LOCATIONS = ("embeddings.cache", *_keys(Role.LOCATION), *SOURCES)
 # Keys that do not change the results: locations, whose files are compared by content, how and where seeds run, whether weights are kept, and
 # keys whose effects, the precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).
 INDIFFERENT = (*LOCATIONS, *_keys(Role.INDIFFERENT))
-CODE = _keys(Role.CODE)  # keys whose values may name code that runs (`names_code`)
+CODE = _keys(Role.CODE)  # keys whose values may name code that runs (`mtl.base.settings.layers.check_names_no_code`)
 # Keys that hold one value for each task id.
 BY_TASK = tuple(key for key, hint in declared_keys(Config) if get_origin(hint) is dict and get_args(hint)[1] is not Any)
-
-
-def names_code(key: str, value: Any) -> bool:
-    """Whether a setting names code that runs, which the command line and Python may do, and no file, since files come from others too."""
-    return key in CODE and bool(value) and value not in (True, *LOGGERS)

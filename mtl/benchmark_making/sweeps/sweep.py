@@ -1,34 +1,29 @@
-"""The file of a sweep: the runs that it lists, each with its settings, its name and its folder, and whether to choose among them."""
+"""The runs of a sweep: those that its file lists, each with its settings, its name and its folder, checked before the first one starts."""
 
-import itertools
-import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.log import logger
-from mtl.base.settings.layers import find_yaml, flatten, flatten_config, shipped
-from mtl.base.settings.schema import INDIFFERENT, PAPER, names_code
-from mtl.base.untrusted_yaml import read_yaml
+from mtl.base.settings.layers import find_yaml, flatten_config
+from mtl.base.settings.schema import INDIFFERENT, PAPER
 from mtl.benchmark_making.sweeps.run_names import run_name
 from mtl.benchmark_making.sweeps.selected import SETTINGS
-from mtl.benchmark_making.sweeps.selection import Search, has_choice
+from mtl.benchmark_making.sweeps.selection import Search
+from mtl.benchmark_making.sweeps.sweep_file import EACH, RunEntry, read_sweep_file
 from mtl.data.fetching.fetch import awaits_generation
 from mtl.data.splits import check_present, has_files
 from mtl.jobs.job import Job, load_job, load_run
 from mtl.methods import METHODS
 
-SECTIONS = ("title", "settings", "grid", "runs", "select")
-MOST_RUNS = 100_000  # of a grid
 # Keys that determine the name of the folder of a run without other settings.
 BASE_KEYS = ("suite", "data_dir", "method", "embeddings", "variant", "architecture", "preset")
 # Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
 UNNAMED = {*BASE_KEYS, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
 LONGEST_NAME = 200  # bytes; file systems take 255
-EACH = "each"  # the value of tasks: in a sweep file that makes a run for each task
 
 
 @dataclass(frozen=True)
@@ -41,130 +36,32 @@ class Sweep:
     search: Search | None = None  # the choice among them
 
 
-@dataclass(frozen=True)
-class RunEntry:
-    """A run of a sweep file, or with `tasks: each` a run for each task."""
-
-    label: str | None  # its name, if the file gives one
-    naming: Sequence[str]  # the keys that its name is made from otherwise: those that the file sets for this run alone
-    settings: Mapping[str, Any]  # by dotted keys
-
-    def run(self, within: str) -> Job:
-        """The run, in a folder `within` that of the suite. Raises InputError for settings that no run or no sweep has."""
-        if "run_dir" in self.settings:
-            raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
-
-        def with_name(job: Job) -> Job:
-            """The job with its name, and with the folder of this name."""
-            name = self.label or self._name(job)
-            if len(name.encode()) > LONGEST_NAME:
-                raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
-            folder = job.folder.path.parent / within / name
-            return replace(job, config=replace(job.config, run_dir=str(folder)), name=name)
-
-        run = load_run(self.settings, with_name)
-        if not _is_idle(run):
-            _ = run.run_tasks  # raises InputError for tasks that the method does not answer
-        return run
-
-    def runs_by_task(self, within: str) -> list[Job]:
-        """A run for each trained task and those that its head answers; one run if the method has no task."""
-        settings = {key: value for key, value in self.settings.items() if (key, value) != ("tasks", EACH)}
-        run_on_all = replace(self, settings=settings).run(within)
-        if _is_idle(run_on_all):
-            return [run_on_all]
-        answered: dict[str, list[str]] = {task.id: [] for task in run_on_all.run_tasks if task.answered_by is None}
-        for task in run_on_all.run_tasks:
-            answered[task.answered_by or task.id].append(task.id)
-        naming = [*(key for key in self.naming if key != "tasks"), "tasks"]
-        labels = {id: None if self.label is None else f"{self.label}-{id}" for id in answered}
-        entries = [RunEntry(labels[id], naming, {**settings, "tasks": tasks}) for id, tasks in answered.items()]
-        return [entry.run(within) for entry in entries]
-
-    def _name(self, job: Job) -> str:
-        """The name of a run without a label: the method's folder, and those of its own settings that change it. No other run matters."""
-        preset = {} if job.config.preset == PAPER else {"preset": job.config.preset}  # the machine may have chosen it
-        base_settings = {key: self.settings[key] for key in BASE_KEYS if key in self.settings}
-        base, flat = flatten_config(load_job({**preset, **base_settings}).config), flatten_config(job.config)
-        changed = [key for key in self.naming if key not in UNNAMED and flat[key] != base.get(key)]
-        return run_name(job.folder.path.name, {key: flat[key] for key in changed})
-
-
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
     """The sweep of the file with this name or path, of all its runs or of those that `only` names. `overrides` are settings for every run, which
-    replace those of the file. Raises InputError for every error that can be found before the first run starts: bad settings, runs with the same
-    name, missing data or vectors, folders with another configuration."""
-    path = find_yaml("sweep", name, shipped("configs") / "sweep")
-    title, entries, chooses = _read_sweep_file(path)
+    replace those of the file. Raises InputError for every error that can be found before the first run starts, such as missing data."""
+    path = find_yaml("sweep", name)
+    title, entries, chooses = read_sweep_file(path)
     if chooses and only:
         raise InputError(f"--only {only[0]}: {path} chooses among its runs (select:), and needs all of them")
-    within = f"{path.stem}/{SETTINGS}" if chooses else ""
-    runs = list(_load_all(path, entries, overrides or {}, within))
+    subfolder = f"{path.stem}/{SETTINGS}" if chooses else ""
+    runs = list(_load_runs(path, entries, overrides or {}, subfolder))
     _check_together(path, runs)
     names = [run.name for run in runs]
     if unknown := set(only) - set(names):
         raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {', '.join(names)}")
     chosen = [run for run in runs if not only or run.name in only]
     _check_ready(path, chosen)
-    search = Search(path, runs, runs[0].folder.path.parents[1]) if chooses else None
-    return Sweep(title, path, chosen, search)
+    return Sweep(title, path, chosen, Search(path, runs, runs[0].folder.path.parents[1]) if chooses else None)
 
 
-def _read_sweep_file(path: Path) -> tuple[str, list[RunEntry], bool]:
-    """The title of a sweep file, its runs, and whether it chooses among them. Raises InputError."""
-    content = read_yaml(path)
-    if unknown := [str(key) for key in content if key not in SECTIONS]:
-        raise InputError(f"unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}", path=path)
-    shared = _settings(path, "settings", content.get("settings"))
-    entries = [*_grid_runs(path, content.get("grid"), shared), *_listed_runs(path, content.get("runs") or [], shared)]
-    if not entries:
-        raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
-    return str(content.get("title") or path.stem), entries, has_choice(content, path)
-
-
-def _grid_runs(path: Path, section: Any, shared: Mapping[str, Any]) -> Iterator[RunEntry]:
-    """A run for each combination of the values of the section `grid`, beside the settings that all runs share."""
-    grid = _settings(path, "grid", section)
-    for key, values in grid.items():
-        if not isinstance(values, list) or not values:
-            raise InputError(f"{key}={values}: must be a list of values", path=path, key="grid")
-    if (number := math.prod(map(len, grid.values()))) > MOST_RUNS:
-        raise InputError(f"has {number:,} runs; a sweep takes at most {MOST_RUNS:,}", path=path, key="grid")
-    for values in itertools.product(*grid.values()) if grid else ():
-        yield RunEntry(None, [*grid], {**shared, **dict(zip(grid, values, strict=True))})
-
-
-def _listed_runs(path: Path, section: Any, shared: Mapping[str, Any]) -> Iterator[RunEntry]:
-    """The runs of the section `runs`, whose settings replace those that all runs share."""
-    if not isinstance(section, list):
-        raise InputError("must be a list", path=path, key="runs")
-    for number, keys in enumerate(section, 1):
-        settings = _settings(path, f"runs: {number}", keys)
-        label = settings.pop("name", None)
-        if label is not None and not re.fullmatch(r"\w[\w.,=+-]*", str(label)):
-            message = f"{number}: name={label}: must be fit for a folder: letters, digits, _ . , = + -"
-            raise InputError(message, path=path, key="runs")
-        yield RunEntry(None if label is None else str(label), [*settings], {**shared, **settings})
-
-
-def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
-    """Settings by dotted keys, from dotted or nested keys. Raises InputError for anything else."""
-    if not isinstance(value, dict | None):
-        raise InputError(f"{where}: must hold keys and values", path=path)
-    settings = flatten(value or {})
-    if code := [key for key, value in settings.items() if names_code(key, value)]:
-        raise InputError("only the command line and Python name code that runs", path=path, key=code[0])
-    return settings
-
-
-def _load_all(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, Any], within: str) -> Iterator[Job]:
-    """The runs of a sweep file, without those whose method has no task, in a folder `within` that of the suite. An error names the run."""
+def _load_runs(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, Any], subfolder: str) -> Iterator[Job]:
+    """The runs of a sweep file, without those whose method has no task, in a subfolder of that of the suite. An error names the run."""
     for number, entry in enumerate(entries, 1):
         naming = [key for key in entry.naming if key not in overrides]  # what all runs share is no part of their names
         overridden = RunEntry(entry.label, naming, {**entry.settings, **overrides})
         by_task = entry.settings.get("tasks") == EACH
         try:
-            runs = overridden.runs_by_task(within) if by_task else [overridden.run(within)]
+            runs = _runs_by_task(overridden, subfolder) if by_task else [_run(overridden, subfolder)]
         except InputError as error:
             settings = ", ".join(f"{key}={value}" for key, value in entry.settings.items())
             raise InputError(f"run {entry.label or f'{number} ({settings})'}: {error}", path=path) from None
@@ -174,6 +71,52 @@ def _load_all(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, A
                 logger.info("left out: %s, since %s for it", run.name, reason)
             else:
                 yield run
+
+
+def _runs_by_task(entry: RunEntry, subfolder: str) -> list[Job]:
+    """A run for each trained task and those that its head answers; one run if the method has no task."""
+    settings = {key: value for key, value in entry.settings.items() if (key, value) != ("tasks", EACH)}
+    run_on_all = _run(replace(entry, settings=settings), subfolder)
+    if _is_idle(run_on_all):
+        return [run_on_all]
+    answered: dict[str, list[str]] = {task.id: [] for task in run_on_all.run_tasks if task.answered_by is None}
+    for task in run_on_all.run_tasks:
+        answered[task.answered_by or task.id].append(task.id)
+    naming = [*(key for key in entry.naming if key != "tasks"), "tasks"]
+    runs = []
+    for id, tasks in answered.items():
+        label = None if entry.label is None else f"{entry.label}-{id}"
+        runs.append(_run(RunEntry(label, naming, {**settings, "tasks": tasks}), subfolder))
+    return runs
+
+
+def _run(entry: RunEntry, subfolder: str) -> Job:
+    """The run of an entry, in a subfolder of that of its suite. Raises InputError for settings that no run or no sweep has."""
+    if "run_dir" in entry.settings:
+        raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
+    run = load_run(entry.settings, partial(_with_name, entry, subfolder))
+    if not _is_idle(run):
+        run.check_tasks()
+    return run
+
+
+def _with_name(entry: RunEntry, subfolder: str, job: Job) -> Job:
+    """The job of an entry with its name, and with the folder of this name."""
+    name = entry.label or _name(entry, job)
+    if len(name.encode()) > LONGEST_NAME:
+        raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
+    folder = job.folder.path.parent / subfolder / name
+    return replace(job, config=replace(job.config, run_dir=str(folder)), name=name)
+
+
+def _name(entry: RunEntry, job: Job) -> str:
+    """The name of a run without a label: the method's folder, and those of its own settings that change it. No other run matters."""
+    base_settings = {key: entry.settings[key] for key in BASE_KEYS if key in entry.settings}
+    if job.config.preset != PAPER and "preset" not in base_settings:  # the machine may have chosen it
+        base_settings["preset"] = job.config.preset
+    base, flat = flatten_config(load_job(base_settings).config), flatten_config(job.config)
+    changed = [key for key in entry.naming if key not in UNNAMED and flat[key] != base.get(key)]
+    return run_name(job.folder.path.name, {key: flat[key] for key in changed})
 
 
 def _is_idle(job: Job) -> bool:
@@ -200,17 +143,22 @@ def _check_together(path: Path, runs: Sequence[Job]) -> None:
 
 
 def _check_ready(path: Path, runs: Sequence[Job]) -> None:
-    """Raise InputError if the folder of a run has another configuration, or if data or vectors are missing and cannot be made."""
+    """Raise InputError, which names the run, if a run cannot begin (`_check_run`)."""
     for run in runs:
         try:
-            run.check_folder()
-            if run.is_finished:
-                continue
-            if not awaits_generation(run.suite, run.data_dir):
-                check_present(run.suite, run.run_tasks, run.data_dir)
-            try:
-                METHODS[run.config.method].find_inputs(run.config, run.suite)
-            except InputError as error:
-                raise InputError(f"{error}; or name the other runs: --only NAME --only NAME") from None
+            _check_run(run)
         except InputError as error:
             raise InputError(f"{path}: run {run.name}: {error}") from None
+
+
+def _check_run(run: Job) -> None:
+    """Raise InputError if the folder of the run has another configuration, or if data or vectors are missing and cannot be made."""
+    run.check_folder()
+    if run.is_finished:
+        return
+    if not awaits_generation(run.suite, run.data_dir):
+        check_present(run.suite, run.run_tasks, run.data_dir)
+    try:
+        METHODS[run.config.method].find_inputs(run.config, run.suite)
+    except InputError as error:
+        raise InputError(f"{error}; or name the other runs: --only NAME --only NAME") from None
