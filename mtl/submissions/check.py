@@ -22,7 +22,7 @@ from mtl.submissions.entry import (
     read_entry,
     read_template,
 )
-from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, foreign_problems, read_submission, row_contents, rows_name
+from mtl.submissions.files import MOST_PREDICTIONS, SPLITS, SubmissionFiles, read_submission, rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, show
 from mtl.tasks.suite import Suite
@@ -39,35 +39,37 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     data_by_task = {task.id: data_files(task, data_dir) for task in suite.tasks.values()}
     if not any(data_by_task.values()):
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
-    contents, foreign = read_submission(path, suite)
-    if not contents:
+    files = read_submission(path, suite)
+    if not files.contents:
         example = rows_name(next(iter(suite.tasks.values())), "test")
         return Checked([f"{path}: has neither an entry, NAME.json, nor a file such as {example}"])
     problem = "begins with a byte order mark; save the file as UTF-8 without one"
-    problems = [f"{path}/{name}:1: {problem}" for name, content in contents.items() if content.startswith(BOM_UTF8)]
+    problems = [
+        f"{path}/{name}:1: {problem}" for name, content in files.contents.items() if content.startswith(BOM_UTF8)
+    ]
     notes: list[str] = []
     compared: list[Mapping[str, RowFile]] = []  # the data of the tasks that the submission has
     figures: Figures = {}
     for task in suite.tasks.values():
-        files = {
+        submitted = {
             split: RowFile(task, split, name, split_lines(content, name, most=MOST_PREDICTIONS))
-            for split, name, content in row_contents(path, contents, task)
+            for split, name, content in files.of_rows(task)
         }
-        if not files:
+        if not submitted:
             continue
         expected = data_by_task[task.id]
         compared.append(expected)
         figures[task.id] = {}
-        if task_problems := _compare_task(path, task, files, expected, data_dir):
+        if task_problems := _compare_task(path, task, submitted, expected, data_dir):
             problems += task_problems
             continue
-        for split, file in files.items():
+        for split, file in submitted.items():
             predictions, _ = file.targets_and_errors
             figures[task.id][split] = measure(suite, expected[split], predictions)
             if remark := target_kind(task).remark(predictions):
                 notes.append(f"{file.name}: {remark}")
-    problems += _entry_problems(path, contents, suite, read_template(suite, data_dir), figures)
-    problems += foreign_problems(path, suite, foreign, "a submission")
+    problems += _entry_problems(files, suite, read_template(suite, data_dir), figures)
+    problems += files.foreign_problems(suite, "a submission")
     return Checked(problems, data_remarks(compared, data_dir), notes)
 
 
@@ -133,19 +135,24 @@ def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> s
     raise AssertionError("the rows are the same")
 
 
-def _entry_problems(
-    path: Path, contents: Mapping[str, bytes], suite: Suite, template: Content | None, figures: Figures
-) -> list[str]:
+def _entry_problems(files: SubmissionFiles, suite: Suite, template: Content | None, figures: Figures) -> list[str]:
     """What is wrong with the submission's entry: its form, its tasks and its figures; and missing tasks that it does not say are left out."""
     try:
-        name, entry = read_entry(path, contents)
+        name, entry = read_entry(files)
     except InputError as error:
         return [str(error)]
     others = [title for title in _system_names(suite, entry).values() if title is not None and file_name(title) != name]
-    problems = [f"{path}/{name}: is the entry of {title!r}; its name must be {file_name(title)}" for title in others]
+    problems = [
+        f"{files.path}/{name}: is the entry of {title!r}; its name must be {file_name(title)}" for title in others
+    ]
     absent = [id for id in suite.tasks if id not in figures and id not in entry.get(LEFT_OUT, [])]
-    problems += [f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}" for id in absent]
-    return [*problems, *(f"{path}/{name}: {problem}" for problem in _content_problems(suite, entry, template, figures))]
+    problems += [
+        f"{files.path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}" for id in absent
+    ]
+    return [
+        *problems,
+        *(f"{files.path}/{name}: {problem}" for problem in _content_problems(suite, entry, template, figures)),
+    ]
 
 
 def _content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:

@@ -15,7 +15,7 @@ from mtl.base.untrusted import inside, is_inside, parse_json
 from mtl.data.examples import read_examples
 from mtl.data.files import read_bytes
 from mtl.runs.rows import scored_rows
-from mtl.submissions.files import SPLITS, is_entry
+from mtl.submissions.files import SPLITS, SubmissionFiles, is_entry
 from mtl.submissions.row_files import RowFile
 from mtl.tasks.metrics import METRICS, is_metric, score
 from mtl.tasks.suite import Suite
@@ -79,13 +79,13 @@ def parse_entry(path: str, content: bytes) -> dict[str, Any]:
     return {**parse_json(content.removeprefix(BOM_UTF8), path, EntryKeys, remedy)}
 
 
-def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
+def read_entry(files: SubmissionFiles) -> tuple[str, dict[str, Any]]:
     """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
-    names = [name for name in contents if is_entry(name)]
+    names = [name for name in files.contents if is_entry(name)]
     if len(names) != 1:
         what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
-        raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
-    return names[0], parse_entry(f"{path}/{names[0]}", contents[names[0]])
+        raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=files.path)
+    return names[0], parse_entry(f"{files.path}/{names[0]}", files.contents[names[0]])
 
 
 def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:

@@ -14,8 +14,8 @@ from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.files import split_lines
 from mtl.runs.folder import FILE, RunFolder
-from mtl.submissions.files import MOST_PREDICTIONS, foreign_problems, glue_name, read_files
-from mtl.submissions.forms import HEADER, read_tsv
+from mtl.submissions.files import MOST_PREDICTIONS, glue_name, read_files
+from mtl.submissions.forms import HEADER, PredictionFile, read_tsv
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -77,19 +77,19 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Tas
     """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be those published, or else those of the
     test files in `data_dir`. `file_of` names a task's file; `indexed`: whether its lines have row numbers. Raises InputError as `read_files`."""
     names = {file_of(task): task for task in suite.tasks.values() if task.files["test"] is not None}
-    contents, foreign = read_files(path, names.__contains__)
-    if not contents and foreign:
+    files = read_files(path, names.__contains__)
+    if not files.contents and files.unread:
         form = f"files such as {next(iter(names), FILE)}, with a prediction on each line and in no folder"
-        return Checked([f"{path}: {foreign[0]} is no such file; the leaderboard takes {form}"])
-    problems = [f"{path}/{name}: is missing" for name in names if name not in contents]
-    problems += foreign_problems(path, suite, foreign, f"test predictions, such as {next(iter(names), FILE)},")
+        return Checked([f"{path}: {files.unread[0]} is no such file; the leaderboard takes {form}"])
+    problems = [f"{path}/{name}: is missing" for name in names if name not in files.contents]
+    problems += files.foreign_problems(suite, f"test predictions, such as {next(iter(names), FILE)},")
     notes = []
     for name, task in names.items():
-        if name not in contents:
+        if name not in files.contents:
             continue
         try:
-            file = f"{path}/{name}"
-            lines = read_tsv(task, split_lines(contents[name], file, most=MOST_PREDICTIONS), file, indexed)
+            file = PredictionFile(task, f"{path}/{name}", files.contents[name], [], MOST_PREDICTIONS)
+            lines = read_tsv(file, indexed)
         except InputError as error:
             problems.append(str(error))
             continue

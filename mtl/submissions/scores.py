@@ -13,9 +13,10 @@ from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
 from mtl.runs.folder import FILE, RunFolder
 from mtl.runs.rows import recorded_rows, scored_rows
-from mtl.submissions.data_rows import DataRows, put_to_rows, read_sources
+from mtl.submissions.data_rows import DataRows
 from mtl.submissions.files import prediction_names, read_files
 from mtl.submissions.row_files import labelled_file
+from mtl.submissions.row_predictions import put_to_rows, read_sources
 from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
@@ -55,10 +56,10 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
     if not gold_dir.is_dir():
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = prediction_names(suite)
-    contents, others = read_files(path, names.__contains__)
-    if unread := [name for name in others if Path(name).suffix in (".csv", ".jsonl", ".tsv")]:
+    files = read_files(path, names.__contains__)
+    if unread := [name for name in files.unread if Path(name).suffix in (".csv", ".jsonl", ".tsv")]:
         logger.warning("%s: not read, since no predictions have such names: %s", path, listed(unread, 5))
-    predicted = {names[name] for name in contents}
+    predicted = {names[name] for name in files.contents}
     pairs: Pairs = {}
     for task in tasks:
         for split in SCORED:
@@ -67,7 +68,7 @@ def _pairs(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held
                 continue
             data_rows, scored = gold
             rows = {task.id: {split: data_rows}}
-            by_task, _ = put_to_rows(read_sources(path, contents, suite, rows), suite, rows, labels={})
+            by_task, _ = put_to_rows(read_sources(files, suite, rows), suite, rows, labels={})
             if split in by_task[task.id]:
                 pairs[task.id] = split, by_task[task.id][split], scored
                 break

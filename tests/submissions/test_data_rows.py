@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,10 @@ from rows_suite import GRAD_DEV
 
 from mtl.api.cli import main
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.forms import read_cells, read_json_lines
+from mtl.submissions.forms import PredictionFile, read_json_lines, read_table
 from mtl.submissions.lines import row_columns
-from mtl.submissions.matching import exact_key, loose_key
+from mtl.submissions.order_by_columns import exact_key, loose_key
+from mtl.submissions.row_predictions import put
 from mtl.tasks.task import Task
 
 TASK = Task(id="k", text=["a", "b"], target="label", labels=["x", "y"], kind="labels", metric="accuracy", group="topic")
@@ -38,8 +40,8 @@ CELLS = ['"He said ""No"" ",1,left,x', ",1,right,y", "same,2,row,y", "same,2,row
 
 def labels(rows: DataRows, lines: Sequence[str], ids: Sequence[str] = ()) -> list[str]:
     """The labels of the rows by a .csv with these lines."""
-    predicted = read_cells(TASK, "\n".join(lines).encode(), "mine.csv", ids, 100)
-    targets, _ = rows.put(predicted, ids, None)
+    file = PredictionFile(TASK, "mine.csv", "\n".join(lines).encode(), ids, 100)
+    targets, _ = put(rows, read_table(file), ids)
     return [TASK.labels[int(target)] for target in targets] if TASK.labels else []
 
 
@@ -90,8 +92,9 @@ def test_gold_without_texts_is_not_compared(rows: DataRows) -> None:
 
 
 def test_an_empty_cell_of_an_only_column_is_quoted_and_a_blank_line_is_no_row() -> None:
-    assert read_cells(TASK, b'label\nx\n""\n\ny\n', "mine.csv", [], 100).values == ["x", "", "y"]
-    refused(read_cells, TASK, b"\n\na,b\nx,y\n", "mine.csv", [], 100, file="mine.csv", line=3)
+    file = PredictionFile(TASK, "mine.csv", b'label\nx\n""\n\ny\n', [], 100)
+    assert read_table(file).values == ["x", "", "y"]
+    refused(read_table, replace(file, content=b"\n\na,b\nx,y\n"), file="mine.csv", line=3)
 
 
 def test_nested_texts_and_lists_of_json_lines(tmp_path: Path) -> None:
@@ -102,7 +105,8 @@ def test_nested_texts_and_lists_of_json_lines(tmp_path: Path) -> None:
     made = [json.dumps({**row, "prediction": number % 2}) for number, row in enumerate(data)]
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
         content = "\n".join(made[place] for place in order).encode()
-        assert rows.put(read_json_lines(task, content, "mine.jsonl", [], 100), [], None)[0].tolist() == [0, 1, 0, 1]
+        lines = read_json_lines(PredictionFile(task, "mine.jsonl", content, [], 100))
+        assert put(rows, lines, [])[0].tolist() == [0, 1, 0, 1]
 
 
 def test_what_is_one_value() -> None:
@@ -133,21 +137,24 @@ def test_columns_under_other_names(tmp_path: Path) -> None:
     rows = DataRows(task, "dev", tmp_path / "dev.jsonl", task.plain_layout, np.zeros(3))
     flat = [{"First.context": f"text {row}", "tokens": f"['a', '{row}']", "prediction": "xyx"[row]} for row in range(3)]
     content = "\n".join(json.dumps(row) for row in reversed(flat)).encode()
-    assert rows.put(read_json_lines(task, content, "m.jsonl", [], 100), [], None)[0].tolist() == [0, 1, 0]
+    lines = read_json_lines(PredictionFile(task, "m.jsonl", content, [], 100))
+    assert put(rows, lines, [])[0].tolist() == [0, 1, 0]
     table = ["First.context,TOKENS,prediction", *(f"text {row},\"['a', {row}]\",{'xyx'[row]}" for row in (2, 1, 0))]
-    assert rows.put(read_cells(task, "\n".join(table).encode(), "m.csv", [], 100), [], None)[0].tolist() == [0, 1, 0]
+    lines = read_table(PredictionFile(task, "m.csv", "\n".join(table).encode(), [], 100))
+    assert put(rows, lines, [])[0].tolist() == [0, 1, 0]
 
 
 def test_json_lines_have_ids_and_numbers_as_tables_have(rows: DataRows, caplog: pytest.LogCaptureFixture) -> None:
     def placed(key: str, keys: Sequence[object], ids: Sequence[str] = ()) -> list[str]:
         lines = [{key: value, "prediction": label} for value, label in zip(keys, reversed(LABELS), strict=True)]
         content = "\n".join(map(json.dumps, lines)).encode()
-        targets, _ = rows.put(read_json_lines(TASK, content, "mine.jsonl", ids, 100), ids, None)
+        targets, _ = put(rows, read_json_lines(PredictionFile(TASK, "mine.jsonl", content, ids, 100)), ids)
         return [TASK.labels[int(target)] for target in targets] if TASK.labels else []
 
     assert placed("Index", [3, 2, 1, 0]) == placed("idx", [4, 3, 2, 1]) == LABELS
     refused(lambda: placed("guid", ["a", "b", "c", "d"]), file="mine.jsonl", line=1)
     write_lines(rows.file, ["uid\ta\tb", *(f"u{number}\tx\ty" for number in range(4))])
+    rows = replace(rows)  # it keeps the names of columns
     assert placed("uid", ["u3", "u2", "u1", "u0"], ["uid"]) == LABELS
     assert not caplog.messages
     assert placed("mine", [1, 1, 1, 1]) == LABELS[::-1]
