@@ -1,5 +1,6 @@
-"""The rows of the data to which predictions are put: how many they are, and what their file says of them."""
+"""The rows of the data, and which prediction each of them gets: by ids, numbers, the order of the lines, or the columns beside the predictions."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,9 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from mtl.base.errors import InputError
+from mtl.base.log import logger
+from mtl.base.wording import listed
+from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
-from mtl.submissions.lines import Order
+from mtl.submissions.column_order import column_order
+from mtl.submissions.lines import ID, Order, PredictionLines
+from mtl.submissions.row_files import show
 from mtl.tasks.task import Layout, Task
 
 Rows = Mapping[str, Mapping[str, "DataRows"]]  # by task id and split
@@ -48,13 +55,122 @@ class DataRows:
     def records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
         """The rows with the values of these columns (`mtl.data.records.read_records`)."""
         records = read_records(self.file, columns, optional, layout=self.layout)
-        if self.lines is None:
-            return records
-        lines = set(self.lines)
-        return [record for record in records if record.line in lines]
+        wanted = None if self.lines is None else set(self.lines)
+        return [record for record in records if wanted is None or record.line in wanted]
 
     def order_of_lines(self, count: int) -> Order | None:
         """The order in which the rows get so many predictions that stand in the order of the data; None if so many do not fit the rows."""
         if self.sample is not None and count == self.sample.whole:
             return self.sample.positions
         return range(count) if count == len(self) else None
+
+
+def prediction_order(rows: DataRows, lines: PredictionLines, ids: Sequence[str]) -> Order:
+    """The position of the prediction that each row gets. Ids, which the data has in its first column of `ids` or in `id`, numbers or the lines' own order
+    say it; columns beside the predictions confirm it, or say another one. Raises InputError for predictions of other rows."""
+    marks, count = lines.marks, len(lines.values)
+    order = rows.order_of_lines(count)
+    if marks.has_ids:
+        order = _id_order(rows, lines, _rows_by_id(rows, lines, [*ids, ID]))
+    elif order is not None and marks.first_number is not None:
+        rows_by_number = {str(marks.first_number + position): row for row, position in enumerate(order)}
+        order = _id_order(rows, lines, rows_by_number)
+    if order is not None or lines.are_rows:
+        order = _confirmed_order(rows, lines, order)
+    if order is None:
+        rule = "; without ids, each row has one, in their order" if lines.writing == "values" else ""
+        raise lines.error(f"{count} predictions for {rows.description}{rule}", count - 1)
+    if marks.ignored:
+        message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
+        logger.warning(message, lines.name, rows.file, listed(marks.ignored, 5))
+    if marks.first_number is not None:
+        _check_numbers(rows, lines, order, [*ids, ID])
+    return order
+
+
+def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, int]) -> Order:
+    """The order in which each row gets the prediction with its id, or its number. Raises InputError for a row without a prediction, an id that stands
+    twice, and one that no row has, unless the rows are a sample."""
+    positions: dict[int, int] = {}  # of the predictions, by row
+    for position, id in enumerate(lines.marks.ids or ()):
+        if isinstance(id, bool) or not isinstance(id, str | int):
+            raise lines.error(f"id {show(id)} must be a text or a whole number", position)
+        row = rows_by_id.get(text(id))
+        if row is None and rows.sample is not None:
+            continue
+        if row is None and lines.marks.number_column is not None:
+            raise _number_error(rows, lines, position)
+        if row is None:
+            raise lines.error(f"id {show(id)} is not among {rows.description}; is this another file's?", position)
+        if row in positions:
+            earlier, numbers = positions[row], lines.line_numbers
+            where = f"in row {earlier + 1}" if numbers is None else f"on line {numbers[earlier]}"
+            raise lines.error(f"id {show(id)} stands {where} already", position)
+        positions[row] = position
+    if lacking := [id for id, row in rows_by_id.items() if row not in positions]:
+        raise lines.error(
+            f"{len(lacking)} of {rows.description} have no prediction; the first has the id {lacking[0]!r}"
+        )
+    return [positions[row] for row in range(len(rows_by_id))]
+
+
+def _rows_by_id(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> dict[str, int]:
+    """The number of each row by its id, from the first of these columns that the data has. Raises InputError if it has none, or an id twice."""
+    column = next((name for name in id_columns if name in rows.columns), None)
+    if column is None and lines.marks.number_column is not None:
+        raise _number_error(rows, lines, 0)
+    if column is None:
+        problem = f"has ids, and {rows.file} has no column {' or '.join(dict.fromkeys(id_columns))}"
+        remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
+        raise lines.error(f"{problem}; {remedy} (submission: ids)", 0)
+    rows_by_id: dict[str, int] = {}
+    for record in rows.records([column]):
+        id = text(record.values[0])
+        if id in rows_by_id:
+            problem = f"column {column!r} has {id!r} twice and does not tell rows apart"
+            remedy = "leave the ids out of the predictions, in the order of these rows"
+            raise InputError(f"{problem}; {remedy}", path=rows.file, line=record.line)
+        rows_by_id[id] = len(rows_by_id)
+    return rows_by_id
+
+
+def _number_error(rows: DataRows, lines: PredictionLines, position: int) -> InputError:
+    """What is wrong with a column that by its name numbers the rows, but has neither their numbers nor their ids."""
+    column, ids = f"column {lines.marks.number_column!r}", lines.marks.ids or ()
+    rule = f"neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
+    problem = f"{column} has {show(ids[position])}, which {rule}"
+    if repeated := [id for id, count in Counter(ids).items() if count > 1 and id]:
+        problem = f"{column} repeats {repeated[0]}"
+    return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)
+
+
+def _confirmed_order(rows: DataRows, lines: PredictionLines, expected: Order | None) -> Order | None:
+    """The expected order, or another one that columns of both say. Raises InputError for texts if the data has no column to compare with them."""
+    if shared := [name for name in lines.marks.columns if name in rows.columns]:
+        return column_order(lines, rows.file, shared, rows.records([], shared), expected)
+    if texts := [name for name in lines.marks.columns if name in rows.task.text_columns]:
+        problem = f"has a column {texts[0]!r}, and {rows.file} has none to compare it with"
+        remedy = "name the data's folder, or leave the column out if the lines are in the order of the rows"
+        raise lines.error(f"{problem}; {remedy}", 0)
+    return expected
+
+
+def _check_numbers(rows: DataRows, lines: PredictionLines, order: Order, id_columns: Sequence[str]) -> None:
+    """Raise InputError if the numbers may be ids that put the predictions to other rows. They may be if a column of the data file has the
+    same name as the column of the numbers, or if it has ids that are all among the numbers, and its values have another order."""
+    title, numbers = str(lines.marks.number_column), lines.marks.ids or ()
+    for column in rows.columns:
+        has_same_name = column.lower() == title.lower()
+        if not has_same_name and column not in id_columns:
+            continue
+        records = rows.records([], [column])
+        values = [record.values[0] for record in records]
+        if not has_same_name and not {str(value) for value in values} <= set(numbers):
+            continue
+        for position, record, value in zip(order, records, values, strict=True):
+            if str(value) != numbers[position]:
+                there = f"column {column!r} of {rows.file} has {show(value)} on line {record.line}"
+                declared = f"name it in the suite file (submission: {{ids: [{column}]}})"
+                remedy = declared if has_same_name else f"call it {column}"
+                problem = f"column {title!r} has {numbers[position]}, and {there}; if it has ids, {remedy}"
+                raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)

@@ -20,8 +20,6 @@ SUBMISSION_LIMIT = 2**28  # bytes of all files of predictions together, unpacked
 MOST_PREDICTIONS = 2_000_000  # lines of a file of predictions whose rows are not known
 MOST_FOREIGN = 10  # files of other names that are listed
 
-IsWanted = Callable[[str], object]  # whether a file with this path in the submission is taken
-
 
 @dataclass(frozen=True)
 class SubmissionFiles:
@@ -46,39 +44,36 @@ class SubmissionFiles:
         return problems if further <= 0 else [*problems, f"{self.path}: {further} further files of other names"]
 
 
-def read_files(path: Path, is_wanted: IsWanted) -> SubmissionFiles:
-    """The files of a zip or a folder, of which the wanted ones are read. Raises InputError if the path is neither, if files that are wanted stand in a
-    folder there, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does."""
+def read_files(path: Path, wanted: Callable[[str], bool]) -> SubmissionFiles:
+    """The files of a zip or a folder, of which the wanted ones are read. Raises InputError if the path is neither, if wanted files stand in a folder
+    there, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does."""
     with read_errors(path, " or folder"):
         if path.is_file() and path.suffix in {Path(name).suffix for name in NAMES}:
             example = CSV.format(split="dev", task="TASK")
             problem = f"is one file; name it as in {example}, put it in a folder, and name the folder"
             raise InputError(problem, path=path)
-        if path.is_dir():
-            contents, unread = _read_folder(path, is_wanted)
-        else:
-            contents, unread = read_zip(path, is_wanted, SUBMISSION_LIMIT)
+        contents, unread = _read_folder(path, wanted) if path.is_dir() else read_zip(path, wanted, SUBMISSION_LIMIT)
     if not contents:
-        _check_top(path, unread, is_wanted)
+        _check_top(path, unread, wanted)
     return SubmissionFiles(path, contents, unread)
 
 
-def _read_folder(path: Path, is_wanted: IsWanted) -> tuple[dict[str, bytes], list[str]]:
+def _read_folder(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
     """The content of the wanted files in a folder, by their path in it, and the paths of all other files."""
     check_plain_folder(path)
     files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
-    names = [name for name in files if is_wanted(name)]
+    names = [name for name in files if wanted(name)]
     if sum(files[name].stat().st_size for name in names) > SUBMISSION_LIMIT:
         raise InputError(f"its files have more than {SUBMISSION_LIMIT} bytes; no submission does", path=path)
     contents = {name: read_bytes(files[name], SUBMISSION_LIMIT) for name in names}
     return contents, [name for name in files if name not in contents]
 
 
-def _check_top(path: Path, names: Sequence[str], is_wanted: IsWanted) -> None:
+def _check_top(path: Path, names: Sequence[str], wanted: Callable[[str], bool]) -> None:
     """Raise InputError if files that are wanted at the top of a zip or a folder stand in a folder there, which was zipped in place of its files."""
     for name in sorted(names):
         folder, _, inner_name = name.partition("/")
-        if inner_name and is_wanted(inner_name):
+        if inner_name and wanted(inner_name):
             remedy = f"name the folder {path / folder}" if path.is_dir() else "zip the files, not their folder"
             raise InputError(f"has {name} where {inner_name} is expected; {remedy}", path=path)
 
@@ -89,18 +84,18 @@ def read_submission(path: Path, suite: Suite) -> SubmissionFiles:
     return read_files(path, lambda name: name in rows or is_entry(name))
 
 
-def predicted_splits(files: SubmissionFiles, suite: Suite, is_allowed: IsWanted) -> set[tuple[str, str]]:
-    """The tasks and splits that the unread files have predictions of. Raises InputError for one that has none and is not allowed."""
+def predicted_splits(files: SubmissionFiles, suite: Suite, allowed: Callable[[str], object]) -> set[tuple[str, str]]:
+    """The tasks and splits that the unread files have predictions of. Raises InputError for a file that has none and is not allowed."""
     known = prediction_names(suite)
-    foreign = [name for name in files.unread if name not in known and not is_allowed(name)]
-    if foreign:
-        if known.keys().isdisjoint(files.unread):
+    predicted = {known[name] for name in files.unread if name in known}
+    if foreign := [name for name in files.unread if name not in known and not allowed(name)]:
+        if not predicted:
             _check_top(files.path, foreign, known.__contains__)
         examples = ", ".join(name.format(split="dev", task="TASK") for name in (FILE, CSV, JSON_LINES))
         rule = f"such files are called {examples} or TASK/dev.jsonl, for dev or test, and TASK is one of {', '.join(suite.tasks)}"
         problem = f"is no file of predictions of suite {suite.name}; {rule}"
         raise InputError(problem, path=f"{files.path}/{foreign[0]}")
-    return {known[name] for name in files.unread if name in known}
+    return predicted
 
 
 def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:

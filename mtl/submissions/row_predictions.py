@@ -6,11 +6,10 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.submissions.answers import Labels, answer_targets
-from mtl.submissions.data_rows import DataRows, Rows
+from mtl.submissions.data_rows import DataRows, Rows, prediction_order
 from mtl.submissions.files import SubmissionFiles, prediction_names, rows_name
-from mtl.submissions.forms import PredictionFile, read_by_suffix, read_row_lines
+from mtl.submissions.forms import PredictionFile, read_predictions
 from mtl.submissions.lines import PredictionLines
-from mtl.submissions.order import prediction_order
 from mtl.tasks.suite import Suite
 
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
@@ -21,22 +20,23 @@ Unfit = dict[str, dict[str, int]]  # how many answers fit no label, by task id a
 
 
 def read_sources(files: SubmissionFiles, suite: Suite, rows: Rows) -> Sources:
-    """The predictions for these rows in the files. Raises InputError, which names the file and the line, for two files of the same rows, and for a file
-    that is of another form than its name."""
+    """The predictions for these rows in the files. Raises InputError, which names the file and the line, for two files of the same rows, and for a
+    file that is of another form than its name."""
     sources: dict[tuple[str, str], PredictionLines] = {}
     for name, (id, split) in prediction_names(suite).items():
         if name not in files.contents or split not in rows.get(id, {}):
             continue
         task, data = suite.tasks[id], rows[id][split]
-        are_rows = name == rows_name(task, split)
-        if are_rows and task.files[split] is None:
+        has_rows = name == rows_name(task, split)
+        if has_rows and task.files[split] is None:
             continue  # a file of rows has none that are held out
         if (id, split) in sources:
             problem = f"{name} has predictions of the same rows; leave one out"
             raise InputError(problem, path=sources[id, split].name)
         most = (data.sample.whole if data.sample else len(data)) + MORE_LINES
-        file = PredictionFile(task, f"{files.path}/{name}", files.contents[name], suite.submission.ids, most)
-        sources[id, split] = read_row_lines(file) if are_rows else read_by_suffix(file)
+        content = files.contents[name]
+        file = PredictionFile(task, f"{files.path}/{name}", content, suite.submission.ids, most, has_rows)
+        sources[id, split] = read_predictions(file)
     return sources
 
 
@@ -47,11 +47,10 @@ def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> t
     unfit: Unfit = {id: {} for id in rows if id in labels}
     for id, splits in rows.items():
         for split, data in splits.items():
-            if (id, split) not in sources:
-                continue
-            predicted[id][split], count = put(data, sources[id, split], suite.submission.ids, labels.get(id))
-            if id in labels:
-                unfit[id][split] = count
+            if (id, split) in sources:
+                predicted[id][split], count = put(data, sources[id, split], suite.submission.ids, labels.get(id))
+                if id in labels:
+                    unfit[id][split] = count
     return predicted, unfit
 
 

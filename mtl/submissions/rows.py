@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,13 +13,12 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.data.examples import read_targets
-from mtl.submissions.data_rows import DataRows
-from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, measure, read_entry, read_template, unfilled
-from mtl.submissions.files import MOST_PREDICTIONS, SubmissionFiles, read_submission, rows_name
+from mtl.submissions.data_rows import DataRows, prediction_order
+from mtl.submissions.entry import LEFT_OUT, Content, file_name, fill_entry, measure, read_entry, read_template, unfilled
+from mtl.submissions.files import MOST_PREDICTIONS, read_submission, rows_name
 from mtl.submissions.format import Checked, Submitted
-from mtl.submissions.forms import PredictionFile, read_row_lines
+from mtl.submissions.forms import PredictionFile, read_json_lines
 from mtl.submissions.lines import Order, PredictionLines, RowMarks
-from mtl.submissions.order import prediction_order
 from mtl.submissions.row_files import RowFile, data_files, data_remarks, prediction_values
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -28,11 +26,15 @@ from mtl.tasks.task import Task
 
 @dataclass(frozen=True)
 class PredictedFile:
-    """A data file whose rows have predictions, for a submission."""
+    """A data file whose rows have predictions."""
 
-    file: RowFile  # without predictions
+    data: RowFile
     text: str  # the rows with their predictions
     figures: dict[str, float]  # that the entry has of it, by name
+
+
+Predicted = Mapping[str, Sequence[PredictedFile]]  # the files of a submission by task id
+Parts = Mapping[str, PredictionLines]  # the predictions that a submission has of a task, by split
 
 
 def write_rows(run: Submitted) -> list[str]:
@@ -41,14 +43,14 @@ def write_rows(run: Submitted) -> list[str]:
     data = {task.id: data_files(task, run.data_dir) for task in run.tasks}
     predicted = {id: [_file_of_run(run, file, files) for file in files.values()] for id, files in data.items()}
     template = read_template(run.suite, run.data_dir)
-    entry = fill_entry(template or {}, run.suite, run.facts, _figures(predicted))
     name = file_name(str(run.facts["name"]))
-    _write(run.folder.submission_folder(run.seed), predicted, name, entry)
+    folder = run.folder.submission_folder(run.seed)
+    entry = _write(folder, predicted, name, template or {}, run.suite, run.facts)
     return data_remarks(list(data.values()), run.data_dir) + _entry_remarks(run, name, entry, template is not None)
 
 
 def _file_of_run(run: Submitted, file: RowFile, files: Mapping[str, RowFile]) -> PredictedFile:
-    """A data file with the run's predictions, written as the labels in the task's `files` are."""
+    """A data file with the run's predictions, in the form of the labels in all `files` of the task."""
     path = run.folder.predictions(run.seed, file.split, file.task.id)
     targets = read_targets(file.task, path, predicted=True).tolist()
     if len(targets) != len(file.lines):
@@ -57,21 +59,18 @@ def _file_of_run(run: Submitted, file: RowFile, files: Mapping[str, RowFile]) ->
     return PredictedFile(file, file.with_predictions(values), measure(run.suite, file, targets))
 
 
-def _figures(predicted: Mapping[str, Sequence[PredictedFile]]) -> Figures:
-    """The entry's figures for each task's files."""
-    return {id: {part.file.split: part.figures for part in parts} for id, parts in predicted.items()}
+def _write(folder: Path, predicted: Predicted, name: str, entry: Content, suite: Suite, facts: Content) -> Content:
+    """Write a submission, and return its entry, the file `name`: the given one with these facts and the figures of the predicted files."""
+    for files in predicted.values():
+        for file in files:
+            write_text(folder / rows_name(file.data.task, file.data.split), file.text)
+    figures = {id: {file.data.split: file.figures for file in files} for id, files in predicted.items()}
+    filled = fill_entry(entry, suite, facts, figures)
+    write_json(folder / name, filled)
+    return filled
 
 
-def _write(
-    folder: Path, predicted: Mapping[str, Sequence[PredictedFile]], entry_name: str, entry: Mapping[str, Any]
-) -> None:
-    for parts in predicted.values():
-        for part in parts:
-            write_text(folder / rows_name(part.file.task, part.file.split), part.text)
-    write_json(folder / entry_name, entry)
-
-
-def _entry_remarks(run: Submitted, name: str, entry: Mapping[str, Any], has_template: bool) -> list[str]:
+def _entry_remarks(run: Submitted, name: str, entry: Content, has_template: bool) -> list[str]:
     """What the user of a run's entry, the file `name`, should know, one line each. `has_template`: whether an empty entry was filled to make it."""
     remarks, declared = list[str](), run.suite.submission
     if LEFT_OUT in entry:
@@ -89,54 +88,43 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     """Write to `out`, a new or empty folder, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files: those of the
     tasks that both have. If there are problems, nothing is written. `name` is that of the system; None: it stays as it is in the entry. Raises
     InputError for `out` and `name` that cannot be used, and files that cannot be read."""
-    _check_name(name)
+    with locating(key="--name"):
+        typed(SubmissionConfig, {"header": "task", "name": name})  # the name is read as a setting; a header is required
     check_new_folder(out)
     files = read_submission(path, suite)
     entry_name, entry = read_entry(files)
-    data = list[Mapping[str, RowFile]]()  # the files of each task that both have, by split
+    data = list[Mapping[str, RowFile]]()  # of each task that both have, by split
     predicted: dict[str, list[PredictedFile]] = {}
     problems, without_data = list[str](), list[str]()
     for task in tasks:
-        parts = _submitted_parts(files, suite, task)
-        task_data = data_files(task, data_dir) if parts else {}
-        if task_data:
-            data.append(task_data)
-            predicted[task.id], task_problems = _rejoin_task(suite, task_data, parts, data_dir)
+        parts: dict[str, PredictionLines] = {}
+        for split, file_path, content in files.of_rows(task):
+            file = PredictionFile(task, file_path, content, suite.submission.ids, MOST_PREDICTIONS, has_rows=True)
+            parts[split] = read_json_lines(file)
+        row_files = data_files(task, data_dir) if parts else {}
+        if row_files:
+            data.append(row_files)
+            predicted[task.id], task_problems = _rejoin_task(suite, row_files, parts, data_dir)
             problems += task_problems
         elif parts:
             without_data.append(task.id)
     if not data:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     if not problems:
-        filled = fill_entry(entry, suite, {"name": name}, _figures(predicted))
+        new_name = entry_name if name is None else file_name(name)
         with new_folder(out) as folder:
-            _write(folder, predicted, entry_name if name is None else file_name(name), filled)
+            _write(folder, predicted, new_name, entry, suite, {"name": name})
     left_out = f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_data)}"
-    return Checked(problems, [*([left_out] if without_data else []), *data_remarks(data, data_dir)])
-
-
-def _check_name(name: str | None) -> None:
-    """Raise InputError for a system's name that `submission.name` could not be."""
-    with locating(key="--name"):
-        typed(SubmissionConfig, {"header": "task", "name": name})  # a header is required
-
-
-def _submitted_parts(files: SubmissionFiles, suite: Suite, task: Task) -> dict[str, PredictionLines]:
-    """The predictions that a submission has of a task, by split."""
-    ids = suite.submission.ids
-    return {
-        split: read_row_lines(PredictionFile(task, name, content, ids, MOST_PREDICTIONS))
-        for split, name, content in files.of_rows(task)
-    }
+    return Checked(problems, ([left_out] if without_data else []) + data_remarks(data, data_dir))
 
 
 def _rejoin_task(
-    suite: Suite, data: Mapping[str, RowFile], parts: Mapping[str, PredictionLines], data_dir: Path
+    suite: Suite, row_files: Mapping[str, RowFile], parts: Parts, data_dir: Path
 ) -> tuple[list[PredictedFile], list[str]]:
-    """The data files of a task, given by split, with the submitted predictions; and for each file of which a row has no prediction or several
-    different ones, the problem. Raises InputError for a wrong prediction."""
+    """A task's data files with the submitted predictions, and the problem of each file of which a row has no prediction, or several different ones.
+    Raises InputError for a wrong prediction."""
     predicted, problems = list[PredictedFile](), list[str]()
-    for file in data.values():
+    for file in row_files.values():
         try:
             lines, order = _find_predictions(suite, file, parts, data_dir)
         except InputError as error:
@@ -150,9 +138,7 @@ def _rejoin_task(
     return predicted, problems
 
 
-def _find_predictions(
-    suite: Suite, file: RowFile, parts: Mapping[str, PredictionLines], data_dir: Path
-) -> tuple[PredictionLines, Order]:
+def _find_predictions(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> tuple[PredictionLines, Order]:
     """The predictions for a data file, and the order in which its rows get them. Those that the submission has for the file's split are taken if they
     fit, else all of the task: rows of our dev may be in a submission's test file. Raises InputError as `prediction_order` does."""
     layout, ids = file.task.layout(file.split, data_dir), suite.submission.ids

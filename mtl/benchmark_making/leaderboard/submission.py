@@ -80,7 +80,7 @@ def read_predictions(folder: Path, suite: Suite, split: str, tasks: Mapping[str,
     path = archives[0] if archives else folder
     wanted = {name for name, (_, named_split) in prediction_names(suite).items() if named_split == split}
     files = read_files(path, wanted.__contains__)
-    predicted_splits(files, suite, is_allowed=DOCUMENTS.fullmatch)  # raises InputError for other files
+    predicted_splits(files, suite, allowed=DOCUMENTS.fullmatch)  # raises InputError for other files
     if not files.contents:
         raise InputError(f"has no predictions for {split}", path=folder)
     rows = {id: {split: data} for id, data in tasks.items()}

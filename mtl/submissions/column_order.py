@@ -1,0 +1,102 @@
+"""The order of predictions that have columns of the data beside them: each row gets the prediction beside its own values."""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mtl.base.log import logger
+from mtl.base.names import one_spelling
+from mtl.data.records import Record
+from mtl.submissions.lines import ID, Order, PredictionLines
+from mtl.submissions.row_files import show
+
+# Texts that pandas reads as missing values and writes as empty cells, in lower case.
+MISSING = {"nan", "-nan", "na", "n/a", "<na>", "#n/a", "#na", "null", "none"}
+
+Values = Sequence[Any]  # of one row, in the columns that are compared
+
+
+def column_order(
+    lines: PredictionLines, file: Path, columns: Sequence[str], records: Sequence[Record], expected: Order | None
+) -> Order:
+    """The order in which each row gets a prediction beside its values: the expected order, if all values agree with it. `columns` stand in the data
+    file and beside the predictions; `records` are the file's rows with their values. Raises InputError for a row whose values stand beside too few
+    predictions, or not beside its id, and for equal rows with different predictions."""
+    values_beside = list(zip(*(lines.marks.columns[name] for name in columns), strict=True))
+    row_keys, line_keys = _comparable_keys([record.values for record in records], values_beside)
+    if expected is not None and [line_keys[position] for position in expected] == row_keys:
+        return expected
+    positions = defaultdict[str, list[int]](list)  # of the predictions, by the key of the values beside them
+    for position, key in enumerate(line_keys):
+        positions[key].append(position)
+    equal_rows = Counter(row_keys)
+    for row, key in enumerate(row_keys):
+        expected_position = None if expected is None else expected[row]
+        is_misplaced = expected_position is None or line_keys[expected_position] != key
+        lines_needed = 1 if lines.are_rows else equal_rows[key]
+        if is_misplaced and (lines.marks.has_ids or len(positions[key]) < lines_needed):
+            values = f"{', '.join(columns)} {show(list(records[row].values))}"
+            problem = f"the row on line {records[row].line} of {file}, with {values}, is not here"
+            remedy = "predict these rows, or leave out columns whose values are changed"
+            raise lines.error(f"{problem}; {remedy}", expected_position)
+    for key in equal_rows:
+        _check_equal_predictions(lines, positions[key], file, ", ".join(columns))
+    logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, file, ", ".join(columns))
+    order = []
+    for key in row_keys:
+        # Equal rows take their equal predictions from the last to the first, which serves all rows that are left.
+        remaining = positions[key]
+        order.append(remaining.pop() if len(remaining) > 1 else remaining[0])
+    return order
+
+
+def _check_equal_predictions(lines: PredictionLines, positions: Sequence[int], file: Path, columns: str) -> None:
+    """Raise InputError if the predictions at these positions, which stand beside the same values, differ."""
+    for position in positions:
+        if lines.values[position] != lines.values[positions[0]]:
+            problem = f"rows with the same {columns} have different predictions here"
+            remedy = f"put the lines into the order of the rows of {file}, or add a column {ID!r}"
+            raise lines.error(f"{problem}; {remedy}", position)
+
+
+def _comparable_keys(rows: Sequence[Values], lines: Sequence[Values]) -> tuple[list[str], list[str]]:
+    """A key for each row and each line, equal where they belong together: exact for values that rows and lines share, else loose."""
+    exact_row_keys = [exact_key(values) for values in rows]
+    exact_line_keys = [exact_key(values) for values in lines]
+    unchanged = set(exact_row_keys) & set(exact_line_keys)
+    row_keys = [key if key in unchanged else loose_key(row) for key, row in zip(exact_row_keys, rows, strict=True)]
+    line_keys = [key if key in unchanged else loose_key(line) for key, line in zip(exact_line_keys, lines, strict=True)]
+    return row_keys, line_keys
+
+
+def exact_key(values: Values) -> str:
+    """What is equal for the values of one row in two files that have the same texts."""
+    return json.dumps([_plain(value) for value in values], ensure_ascii=False)
+
+
+def loose_key(values: Values) -> str:
+    """What is equal for the values of one row in two files of which one went through a spreadsheet or a library."""
+    return "\n".join(_loose_text(value) for value in values)
+
+
+def _loose_text(value: Any) -> str:
+    """A value without what spreadsheets and libraries change: nothing if it is missing, a number in one form, the letters and digits of a text."""
+    plain = _plain(value)
+    spelled = one_spelling(plain if isinstance(plain, str) else " ".join(plain)).strip()
+    if spelled.casefold() in MISSING:
+        return ""
+    try:
+        return repr(float(spelled))
+    except ValueError:
+        return re.sub(r"[\W_]+", "", spelled).casefold()
+
+
+def _plain(value: Any) -> str | list[str]:
+    """A value of JSON, of a table, or of Python as a text, or as a list of texts."""
+    plain = value.tolist() if hasattr(value, "tolist") else value  # of NumPy
+    if hasattr(plain, "isoformat"):  # dates and times
+        return str(plain.isoformat())
+    return [str(item) for item in plain] if isinstance(plain, list | tuple) else str(plain)
