@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.data.files import split_lines
 from mtl.submissions.entry import Figures, measure, read_template
 from mtl.submissions.entry_check import entry_problems
-from mtl.submissions.files import MOST_PREDICTIONS, SubmissionFiles, read_submission, rows_name
+from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, show
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
 
@@ -29,42 +27,33 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     if not files.contents:
         example = rows_name(next(iter(suite.tasks.values())), "test")
         return Checked([f"{path}: has neither an entry, NAME.json, nor a file such as {example}"])
-    marked = [name for name, content in files.contents.items() if content.startswith(BOM_UTF8)]
     problem = "begins with a byte order mark; save the file as UTF-8 without one"
-    problems = [f"{path}/{name}:1: {problem}" for name in marked]
+    problems = [f"{path}/{name}:1: {problem}" for name, text in files.contents.items() if text.startswith(BOM_UTF8)]
     notes, figures = list[str](), Figures()
     for task in suite.tasks.values():
-        submitted = _row_files(files, task)
-        if not submitted:
+        parts = {split: RowFile(task, split, file.name, file.lines) for split, file in files.of_rows(task).items()}
+        if not parts:
             continue
         figures[task.id] = {}
-        task_problems = _task_problems(path, task, submitted, data[task.id], data_dir)
+        missing = [rows_name(task, split) for split in data[task.id] if split not in parts]
+        task_problems = [f"{path}/{name}: is missing" for name in missing]
+        task_problems += _task_problems(parts, data[task.id], data_dir)
         problems += task_problems
         if task_problems:
             continue
-        for split, file in submitted.items():
-            predictions, _ = file.targets_and_errors
+        for split, part in parts.items():
+            predictions, _ = part.targets_and_errors
             figures[task.id][split] = measure(suite, data[task.id][split], predictions)
             if remark := target_kind(task).remark(predictions):
-                notes.append(f"{file.name}: {remark}")
+                notes.append(f"{part.name}: {remark}")
     problems += entry_problems(files, suite, read_template(suite, data_dir), figures)
     problems += files.foreign_problems(suite, "a submission")
     return Checked(problems, data_remarks([data[id] for id in figures], data_dir), notes)
 
 
-def _row_files(files: SubmissionFiles, task: Task) -> dict[str, RowFile]:
-    """The submission's files of a task, by split."""
-    row_files = {}
-    for split, name, content in files.of_rows(task):
-        row_files[split] = RowFile(task, split, name, split_lines(content, name, most=MOST_PREDICTIONS))
-    return row_files
-
-
-def _task_problems(
-    path: Path, task: Task, files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path
-) -> list[str]:
-    """The problems of a task's files in the submission at `path`, beside the files of the data folder; both by split."""
-    problems = [f"{path}/{rows_name(task, split)}: is missing" for split in data if split not in files]
+def _task_problems(files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path) -> list[str]:
+    """The problems of a submission's files of a task beside those of the data folder; both by split."""
+    problems = []
     for split, file in files.items():
         if split in data:
             problems += _file_problems(file, data[split])
@@ -80,8 +69,7 @@ def _file_problems(file: RowFile, data: RowFile) -> list[str]:
     except InputError as error:  # a line is no row
         return [str(error)]
     problems = [(error.line or 1, error.message) for error in errors]
-    if (row_problem := _row_problem(file, data)) is not None:
-        problems.append(row_problem)
+    problems += _row_problems(file, data)
     listed = [f"{file.name}:{number}: {problem}" for number, problem in sorted(problems)]
     further = len(listed) - MOST_PROBLEMS
     if further <= 1:
@@ -89,15 +77,15 @@ def _file_problems(file: RowFile, data: RowFile) -> list[str]:
     return [*listed[:MOST_PROBLEMS], f"{file.name}: {further} further problems of this kind or another"]
 
 
-def _row_problem(file: RowFile, data: RowFile) -> tuple[int, str] | None:
-    """The line and the message of the first row that is not the data's row on this line, or else of another number of rows; None if all are right."""
+def _row_problems(file: RowFile, data: RowFile) -> list[tuple[int, str]]:
+    """The line and the message of the first row that is not the data's row on this line, or else of another number of rows."""
     rule = f"the rows must be all those of {data.name}, in their order (mtl rejoin puts predictions to them)"
     for number, (row, data_row) in enumerate(zip(file.rows, data.rows, strict=False), start=1):
         without_prediction = {key: value for key, value in row.items() if key != PREDICTION}
         if (difference := _difference(without_prediction, data_row)) is not None:
-            return number, f"{difference}; {rule}"
+            return [(number, f"{difference}; {rule}")]
     count, expected = len(file.rows), len(data.rows)
-    return None if count == expected else (min(count, expected) + 1, f"{count} rows for {expected}; {rule}")
+    return [] if count == expected else [(min(count, expected) + 1, f"{count} rows for {expected}; {rule}")]
 
 
 def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> str | None:

@@ -16,15 +16,12 @@ from mtl.submissions.row_files import show
 # Texts that pandas reads as missing values and writes as empty cells, in lower case.
 MISSING = {"nan", "-nan", "na", "n/a", "<na>", "#n/a", "#na", "null", "none"}
 
-Values = Sequence[Any]  # of one row, in the columns that are compared
-
 
 def column_order(
     lines: PredictionLines, file: Path, columns: Sequence[str], records: Sequence[Record], expected: Order | None
 ) -> Order:
-    """The order in which each row gets a prediction beside its values: the expected order, if all values agree with it. `columns` stand in the data
-    file and beside the predictions; `records` are the file's rows with their values. Raises InputError for a row whose values stand beside too few
-    predictions, or not beside its id, and for equal rows with different predictions."""
+    """The order in which each row gets a prediction beside its values in the columns, which `records` have: the expected one, if they agree. Raises
+    InputError for a row whose values stand beside too few predictions, or not beside its id, and for equal rows with different predictions."""
     values_beside = list(zip(*(lines.marks.columns[name] for name in columns), strict=True))
     row_keys, line_keys = _comparable_keys([record.values for record in records], values_beside)
     if expected is not None and [line_keys[position] for position in expected] == row_keys:
@@ -43,7 +40,11 @@ def column_order(
             remedy = "predict these rows, or leave out columns whose values are changed"
             raise lines.error(f"{problem}; {remedy}", expected_position)
     for key in equal_rows:
-        _check_equal_predictions(lines, positions[key], file, ", ".join(columns))
+        first, *others = positions[key]
+        if unequal := [position for position in others if lines.values[position] != lines.values[first]]:
+            problem = f"rows with the same {', '.join(columns)} have different predictions here"
+            remedy = f"put the lines into the order of the rows of {file}, or add a column {ID!r}"
+            raise lines.error(f"{problem}; {remedy}", unequal[0])
     logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, file, ", ".join(columns))
     order = []
     for key in row_keys:
@@ -53,17 +54,8 @@ def column_order(
     return order
 
 
-def _check_equal_predictions(lines: PredictionLines, positions: Sequence[int], file: Path, columns: str) -> None:
-    """Raise InputError if the predictions at these positions, which stand beside the same values, differ."""
-    for position in positions:
-        if lines.values[position] != lines.values[positions[0]]:
-            problem = f"rows with the same {columns} have different predictions here"
-            remedy = f"put the lines into the order of the rows of {file}, or add a column {ID!r}"
-            raise lines.error(f"{problem}; {remedy}", position)
-
-
-def _comparable_keys(rows: Sequence[Values], lines: Sequence[Values]) -> tuple[list[str], list[str]]:
-    """A key for each row and each line, equal where they belong together: exact for values that rows and lines share, else loose."""
+def _comparable_keys(rows: Sequence[Any], lines: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """A key for the values of each row and each line, equal where they belong together: exact for values that both have, else loose."""
     exact_row_keys = [exact_key(values) for values in rows]
     exact_line_keys = [exact_key(values) for values in lines]
     unchanged = set(exact_row_keys) & set(exact_line_keys)
@@ -72,12 +64,12 @@ def _comparable_keys(rows: Sequence[Values], lines: Sequence[Values]) -> tuple[l
     return row_keys, line_keys
 
 
-def exact_key(values: Values) -> str:
+def exact_key(values: Sequence[Any]) -> str:
     """What is equal for the values of one row in two files that have the same texts."""
     return json.dumps([_plain(value) for value in values], ensure_ascii=False)
 
 
-def loose_key(values: Values) -> str:
+def loose_key(values: Sequence[Any]) -> str:
     """What is equal for the values of one row in two files of which one went through a spreadsheet or a library."""
     return "\n".join(_loose_text(value) for value in values)
 

@@ -58,23 +58,12 @@ class DataRows:
         wanted = None if self.lines is None else set(self.lines)
         return [record for record in records if wanted is None or record.line in wanted]
 
-    def order_of_lines(self, count: int) -> Order | None:
-        """The order in which the rows get so many predictions that stand in the order of the data; None if so many do not fit the rows."""
-        if self.sample is not None and count == self.sample.whole:
-            return self.sample.positions
-        return range(count) if count == len(self) else None
-
 
 def prediction_order(rows: DataRows, lines: PredictionLines, ids: Sequence[str]) -> Order:
-    """The position of the prediction that each row gets. Ids, which the data has in its first column of `ids` or in `id`, numbers or the lines' own order
-    say it; columns beside the predictions confirm it, or say another one. Raises InputError for predictions of other rows."""
-    marks, count = lines.marks, len(lines.values)
-    order = rows.order_of_lines(count)
-    if marks.has_ids:
-        order = _id_order(rows, lines, _rows_by_id(rows, lines, [*ids, ID]))
-    elif order is not None and marks.first_number is not None:
-        rows_by_number = {str(marks.first_number + position): row for row, position in enumerate(order)}
-        order = _id_order(rows, lines, rows_by_number)
+    """The position of the prediction that each row gets. Ids (in the first column of `ids` that the data has, else in `id`), numbers or the lines say
+    it; columns of the data beside the predictions confirm it, or say another one. Raises InputError for predictions of other rows."""
+    id_columns, marks, count = [*ids, ID], lines.marks, len(lines.values)
+    order = _marked_order(rows, lines, id_columns)
     if order is not None or lines.are_rows:
         order = _confirmed_order(rows, lines, order)
     if order is None:
@@ -84,13 +73,26 @@ def prediction_order(rows: DataRows, lines: PredictionLines, ids: Sequence[str])
         message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
         logger.warning(message, lines.name, rows.file, listed(marks.ignored, 5))
     if marks.first_number is not None:
-        _check_numbers(rows, lines, order, [*ids, ID])
+        _check_numbers(rows, lines, order, id_columns)
     return order
 
 
+def _marked_order(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> Order | None:
+    """The order that ids or numbers say, else that of the lines; None if the lines are too few or too many for the rows, or for their whole split."""
+    if lines.marks.has_ids:
+        return _id_order(rows, lines, _rows_by_id(rows, lines, id_columns))
+    order: Order = range(len(rows))
+    if rows.sample is not None and len(lines.values) == rows.sample.whole:
+        order = rows.sample.positions
+    elif len(lines.values) != len(rows):
+        return None
+    if (first := lines.marks.first_number) is None:
+        return order
+    return _id_order(rows, lines, {str(first + position): row for row, position in enumerate(order)})
+
+
 def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, int]) -> Order:
-    """The order in which each row gets the prediction with its id, or its number. Raises InputError for a row without a prediction, an id that stands
-    twice, and one that no row has, unless the rows are a sample."""
+    """The order in which each row gets the prediction with its id, or its number. Raises InputError for a missing, a repeated and an unknown id."""
     positions: dict[int, int] = {}  # of the predictions, by row
     for position, id in enumerate(lines.marks.ids or ()):
         if isinstance(id, bool) or not isinstance(id, str | int):
@@ -137,8 +139,7 @@ def _rows_by_id(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str
 def _number_error(rows: DataRows, lines: PredictionLines, position: int) -> InputError:
     """What is wrong with a column that by its name numbers the rows, but has neither their numbers nor their ids."""
     column, ids = f"column {lines.marks.number_column!r}", lines.marks.ids or ()
-    rule = f"neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
-    problem = f"{column} has {show(ids[position])}, which {rule}"
+    problem = f"{column} has {show(ids[position])}, which neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
     if repeated := [id for id, count in Counter(ids).items() if count > 1 and id]:
         problem = f"{column} repeats {repeated[0]}"
     return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)

@@ -15,8 +15,8 @@ LARGEST = 1e15  # that a figure may be
 
 
 def entry_problems(files: SubmissionFiles, suite: Suite, template: Content | None, figures: Figures) -> list[str]:
-    """What is wrong with a submission's entry, and missing tasks that it does not say are left out. `template` is the empty entry; None if it is not
-    at hand, or the suite has none. `figures` are those that the predictions give, for each task that the submission has."""
+    """What is wrong with a submission's entry, and missing tasks that it does not say are left out. `template` is the empty entry, if it is at hand;
+    `figures` are those that the predictions give, for each task that the submission has."""
     try:
         name, entry = read_entry(files)
     except InputError as error:

@@ -1,12 +1,14 @@
 """The files of a submission, zipped or in a folder: what they are called, and the content of those that are read."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import check_plain_folder, read_bytes, read_errors
 from mtl.data.fetching.archives import read_zip
+from mtl.data.files import split_lines
 from mtl.runs.folder import FILE
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -22,6 +24,27 @@ MOST_FOREIGN = 10  # files of other names that are listed
 
 
 @dataclass(frozen=True)
+class PredictionFile:
+    """A file of predictions before it is read."""
+
+    task: Task  # that the predictions are of
+    name: str  # the path of the file, for messages; its suffix says which form it has
+    content: bytes
+    ids: Sequence[str]  # what its column of ids may be called, beside `mtl.submissions.lines.IDS`
+    most: int  # lines that it may have
+    has_rows: bool = False  # whether its lines are the data's rows with predictions
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines without their ends. Raises InputError for too many of them."""
+        return split_lines(self.content, self.name, most=self.most)
+
+    def error(self, message: str, line: int) -> InputError:
+        """The error on a line, from 1."""
+        return InputError(message, path=self.name, line=line)
+
+
+@dataclass(frozen=True)
 class SubmissionFiles:
     """The files of a zip or a folder."""
 
@@ -29,12 +52,14 @@ class SubmissionFiles:
     contents: Mapping[str, bytes]  # of the files that are read, by their path in it
     unread: Sequence[str]  # the paths of all other files in it
 
-    def of_rows(self, task: Task) -> Iterator[tuple[str, str, bytes]]:
-        """The split, the path and the content of each file of the task's rows."""
-        for split in SPLITS:
-            name = rows_name(task, split)
-            if name in self.contents:
-                yield split, f"{self.path}/{name}", self.contents[name]
+    def of_rows(self, task: Task, ids: Sequence[str] = ()) -> dict[str, PredictionFile]:
+        """The files of the rows of a task, by split. `ids` are those of `PredictionFile`."""
+        names = {split: rows_name(task, split) for split in SPLITS if rows_name(task, split) in self.contents}
+        return {split: self.file(name, task, ids, MOST_PREDICTIONS, has_rows=True) for split, name in names.items()}
+
+    def file(self, name: str, task: Task, ids: Sequence[str], most: int, has_rows: bool = False) -> PredictionFile:
+        """The file of this name, which has predictions of a task. The arguments are those of `PredictionFile`."""
+        return PredictionFile(task, f"{self.path}/{name}", self.contents[name], ids, most, has_rows)
 
     def foreign_problems(self, suite: Suite, what: str) -> list[str]:
         """A line for each file that is not read, since it is none of `what`, as in "test predictions"; after MOST_FOREIGN, their number."""
@@ -49,9 +74,8 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> SubmissionFiles:
     there, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does."""
     with read_errors(path, " or folder"):
         if path.is_file() and path.suffix in {Path(name).suffix for name in NAMES}:
-            example = CSV.format(split="dev", task="TASK")
-            problem = f"is one file; name it as in {example}, put it in a folder, and name the folder"
-            raise InputError(problem, path=path)
+            remedy = f"name it as in {CSV.format(split='dev', task='TASK')}, put it in a folder, and name the folder"
+            raise InputError(f"is one file; {remedy}", path=path)
         contents, unread = _read_folder(path, wanted) if path.is_dir() else read_zip(path, wanted, SUBMISSION_LIMIT)
     if not contents:
         _check_top(path, unread, wanted)
@@ -93,8 +117,7 @@ def predicted_splits(files: SubmissionFiles, suite: Suite, allowed: Callable[[st
             _check_top(files.path, foreign, known.__contains__)
         examples = ", ".join(name.format(split="dev", task="TASK") for name in (FILE, CSV, JSON_LINES))
         rule = f"such files are called {examples} or TASK/dev.jsonl, for dev or test, and TASK is one of {', '.join(suite.tasks)}"
-        problem = f"is no file of predictions of suite {suite.name}; {rule}"
-        raise InputError(problem, path=f"{files.path}/{foreign[0]}")
+        raise InputError(f"is no file of predictions of suite {suite.name}; {rule}", path=f"{files.path}/{foreign[0]}")
     return predicted
 
 

@@ -1,57 +1,24 @@
 """Files of predictions in each of their forms: tables, JSON Lines, an object by ids, and the data's rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from mtl.base.errors import InputError
 from mtl.base.untrusted import parse_json
 from mtl.data.columns import optional_value
-from mtl.data.files import split_lines
 from mtl.data.forms import quoted_rows
 from mtl.data.json_rows import parse_row
+from mtl.submissions.files import PredictionFile
 from mtl.submissions.lines import ID, IDS, NUMBERS, PredictionLines, RowMarks, columns_beside, row_columns, row_marks
 from mtl.submissions.row_files import PREDICTION, show
-from mtl.tasks.task import Task
 
 HEADER = "index\tprediction"  # of a file whose lines have the number of their row, from 0
 # What an only column of predictions may be called, in lower case, beside the name of the targets' column.
 PREDICTIONS = (PREDICTION, "predictions", "predicted", "pred", "y_pred", "target", "label", "answer")
 
 
-@dataclass(frozen=True)
-class PredictionFile:
-    """A file of predictions before it is read."""
-
-    task: Task  # that the predictions are of
-    name: str  # the path of the file, for messages; its suffix says which form it has
-    content: bytes
-    ids: Sequence[str]  # what its column of ids may be called, beside `mtl.submissions.lines.IDS`
-    most: int  # lines that it may have
-    has_rows: bool = False  # whether its lines are the data's rows with predictions
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """Its lines without their ends. Raises InputError for too many of them."""
-        return split_lines(self.content, self.name, most=self.most)
-
-    def error(self, message: str, line: int) -> InputError:
-        """The error on a line, from 1."""
-        return InputError(message, path=self.name, line=line)
-
-
-def read_predictions(file: PredictionFile) -> PredictionLines:
-    """The predictions in a file of the form that its suffix names. Raises InputError for a file of another form."""
-    if file.name.endswith(".jsonl"):
-        return read_json_lines(file)
-    return _read_json_by_id(file) if file.name.endswith(".json") else read_table(file)
-
-
 def read_table(file: PredictionFile) -> PredictionLines:
-    """The predictions in a .csv or a .tsv with a header: in the column `prediction`, in its only column, or in one of two. Another column may have
-    the rows' ids or their numbers, and others the data's `row_columns`. A .tsv as mtl writes it is read by `read_tsv`. Raises InputError for a
-    header that does not say which column has what, and for rows of other lengths."""
+    """The predictions in a .csv or a .tsv with a header: in the column `prediction`, in the only one, or in one of two. Others may have the rows'
+    ids or numbers, and values of the data (`row_columns`). Raises InputError for a header that says too little, and rows of other lengths."""
     is_tsv = file.name.endswith(".tsv")
     if is_tsv and (not file.lines or file.lines[0] in (HEADER, file.task.target, "target")):
         return read_tsv(file, indexed=file.lines[:1] == [HEADER])
@@ -86,15 +53,12 @@ def _prediction_column(file: PredictionFile, line: int, header: Sequence[str]) -
     others = [place for place, title in enumerate(titles) if title not in marks]
     if len(titles) == 2 and len(others) == 1:
         return others[0]
-    rule = (
-        f"it must be {ID} and {PREDICTION}, or {file.task.target!r} alone with a prediction for each row in their order"
-    )
-    raise file.error(f"the header is {', '.join(header)!r}; {rule}", line)
+    alone = f"{file.task.target!r} alone with a prediction for each row in their order"
+    raise file.error(f"the header is {', '.join(header)!r}; it must be {ID} and {PREDICTION}, or {alone}", line)
 
 
 def read_tsv(file: PredictionFile, indexed: bool) -> PredictionLines:
-    """The predictions in a file as mtl writes it, one on each line after the header; in an `indexed` file, after the number of its row, from 0. Raises
-    InputError, which names the line, for another header or number."""
+    """The predictions in a .tsv as mtl writes it: one on each line after the header, in an `indexed` file behind the number of its row, from 0."""
     if not file.lines:
         raise file.error("the file is empty; it needs a header and one prediction for each row", 1)
     header, *predictions = file.lines
@@ -111,8 +75,8 @@ def read_tsv(file: PredictionFile, indexed: bool) -> PredictionLines:
 
 
 def read_json_lines(file: PredictionFile) -> PredictionLines:
-    """The predictions in a file with an object on each line. All objects have an id, or none; the data's rows are told apart by their columns instead,
-    and by the first of `file.ids` that all of them have. Raises InputError, which names the line, for other lines."""
+    """The predictions in a file with an object on each line. All objects have an id, or none; rows of the data are told apart by their columns, and
+    by the first of `file.ids` that all of them have. Raises InputError for another line."""
     predictions, rows = [], list[dict[str, Any]]()
     for number, line in enumerate(file.lines, start=1):
         row = parse_row(file.name, number, line)
@@ -133,7 +97,7 @@ def read_json_lines(file: PredictionFile) -> PredictionLines:
     return PredictionLines(file.name, predictions, marks, range(1, len(rows) + 1), are_rows=file.has_rows)
 
 
-def _read_json_by_id(file: PredictionFile) -> PredictionLines:
+def read_json_by_id(file: PredictionFile) -> PredictionLines:
     """The predictions in a file with an object by ids, as the script of SQuAD takes them; errors number them from 1."""
     by_id = parse_json(file.content, file.name, dict[str, Any], "it is an object with a prediction for each id")
     values = [_flat_value(file, number, id, value) for number, (id, value) in enumerate(by_id.items(), start=1)]

@@ -19,8 +19,6 @@ IDS = (ID, "ids", "guid", "uid", "qid", "row_id", "example_id")  # names of colu
 NUMBERS = ("", "index", "idx", "row", "unnamed: 0")  # names of columns of row numbers; pandas writes an empty one
 
 Order = Sequence[int]  # for each row of the data, the position of its prediction, from 0
-# How predictions are written: as values with a type, as cells of a table, or as lines that `TargetKind.to_line` wrote.
-Writing = Literal["values", "cells", "lines"]
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,9 @@ class RowMarks:
         """The number of the first row, 0 or 1, if the ids number the rows, in any order; None if they do not."""
         if self.number_column is None or self.ids is None:
             return None
-        for first in (0, 1):
-            if set(self.ids) == {str(first + row) for row in range(len(self.ids))}:
-                return first
-        return None
+        ids, rows = set(self.ids), range(len(self.ids))
+        firsts = [first for first in (0, 1) if ids == {str(first + row) for row in rows}]
+        return firsts[0] if firsts else None
 
     @property
     def has_ids(self) -> bool:
@@ -53,10 +50,10 @@ class PredictionLines:
     """Predictions as they stand in a file or a list of Python: what they mean is not checked yet."""
 
     name: str  # the path of the file, or the key of the list, for messages
-    values: Sequence[Any]  # texts, or values with a type
+    values: Sequence[Any]  # as `writing` says
     marks: RowMarks = field(default_factory=RowMarks)
     line_numbers: Sequence[int] | None = None  # the line that each prediction begins on; None: they are of a list
-    writing: Writing = "values"
+    writing: Literal["values", "cells", "lines"] = "values"  # with types, or texts, or texts of `TargetKind.to_line`
     are_rows: bool = False  # whether they stand in rows of the data, of which there may be more than are wanted
 
     def error(self, message: str, position: int | None = None) -> InputError:
@@ -65,14 +62,13 @@ class PredictionLines:
             return InputError(message, key=self.name if position is None else f"{self.name}, row {position + 1}")
         if position is None:
             return InputError(message, path=self.name)
-        line = self.line_numbers[position] if self.line_numbers else 1
-        return InputError(message, path=self.name, line=line)
+        return InputError(message, path=self.name, line=self.line_numbers[position] if self.line_numbers else 1)
 
     def targets(
         self, task: Task, order: Order | None = None, candidates: np.ndarray | None = None
     ) -> tuple[np.ndarray, list[InputError]]:
-        """The targets (rows,) that the predictions mean, in this order (None: in their own), and what is wrong with them. The targets are whole if
-        nothing is wrong. `candidates`, int64 (rows,), has the number of candidates of each row of a choice, where it is known."""
+        """The targets (rows,) that the predictions mean, in this order or in their own, and what is wrong with them; the targets are whole if nothing
+        is. `candidates`, int64 (rows,), has the number of candidates of each row of a choice; None: unknown."""
         kind, targets, errors = target_kind(task), list[Target](), list[InputError]()
         for row, position in enumerate(range(len(self.values)) if order is None else order):
             count = None if candidates is None else int(candidates[row])
@@ -126,8 +122,7 @@ def columns_beside(rows: Sequence[Mapping[Any, Any]], columns: Iterable[str]) ->
 
 
 def _value_beside(row: Mapping[Any, Any], column: str) -> Any:
-    """The value of a column of the data in a row that another program wrote; None if it has none. The program may have changed the letter case of the
-    column's name, made a nested column a flat one, and a list a text."""
+    """The value of a column in a row that another program wrote, perhaps with names in another case, and nested values and lists flat; or None."""
     if (value := optional_value(row, column)) is not None:
         return value
     values = {str(name).lower(): value for name, value in row.items()}

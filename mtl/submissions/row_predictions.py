@@ -1,6 +1,7 @@
 """The predictions of a submission, read from its files and put to the rows of the data."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -8,10 +9,11 @@ from mtl.base.errors import InputError
 from mtl.submissions.answers import Labels, answer_targets
 from mtl.submissions.data_rows import DataRows, Rows, prediction_order
 from mtl.submissions.files import SubmissionFiles, prediction_names, rows_name
-from mtl.submissions.forms import PredictionFile, read_predictions
+from mtl.submissions.forms import read_json_by_id, read_json_lines, read_table
 from mtl.submissions.lines import PredictionLines
 from mtl.tasks.suite import Suite
 
+READERS = {".csv": read_table, ".tsv": read_table, ".jsonl": read_json_lines, ".json": read_json_by_id}
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
 
 Sources = Mapping[tuple[str, str], PredictionLines]  # predictions as a file or a list has them, by task id and split
@@ -20,8 +22,7 @@ Unfit = dict[str, dict[str, int]]  # how many answers fit no label, by task id a
 
 
 def read_sources(files: SubmissionFiles, suite: Suite, rows: Rows) -> Sources:
-    """The predictions for these rows in the files. Raises InputError, which names the file and the line, for two files of the same rows, and for a
-    file that is of another form than its name."""
+    """The predictions for these rows in the files. Raises InputError for two files of the same rows, and a file of another form than its name."""
     sources: dict[tuple[str, str], PredictionLines] = {}
     for name, (id, split) in prediction_names(suite).items():
         if name not in files.contents or split not in rows.get(id, {}):
@@ -31,12 +32,10 @@ def read_sources(files: SubmissionFiles, suite: Suite, rows: Rows) -> Sources:
         if has_rows and task.files[split] is None:
             continue  # a file of rows has none that are held out
         if (id, split) in sources:
-            problem = f"{name} has predictions of the same rows; leave one out"
-            raise InputError(problem, path=sources[id, split].name)
+            raise InputError(f"{name} has predictions of the same rows; leave one out", path=sources[id, split].name)
         most = (data.sample.whole if data.sample else len(data)) + MORE_LINES
-        content = files.contents[name]
-        file = PredictionFile(task, f"{files.path}/{name}", content, suite.submission.ids, most, has_rows)
-        sources[id, split] = read_predictions(file)
+        file = files.file(name, task, suite.submission.ids, most, has_rows)
+        sources[id, split] = READERS[Path(name).suffix](file)
     return sources
 
 

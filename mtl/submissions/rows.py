@@ -15,13 +15,16 @@ from mtl.base.typed import typed
 from mtl.data.examples import read_targets
 from mtl.submissions.data_rows import DataRows, prediction_order
 from mtl.submissions.entry import LEFT_OUT, Content, file_name, fill_entry, measure, read_entry, read_template, unfilled
-from mtl.submissions.files import MOST_PREDICTIONS, read_submission, rows_name
+from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked, Submitted
-from mtl.submissions.forms import PredictionFile, read_json_lines
+from mtl.submissions.forms import read_json_lines
 from mtl.submissions.lines import Order, PredictionLines, RowMarks
 from mtl.submissions.row_files import RowFile, data_files, data_remarks, prediction_values
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
+
+Predicted = Mapping[str, Sequence["PredictedFile"]]  # the files of a submission by task id
+Parts = Mapping[str, PredictionLines]  # the predictions that a submission has of a task, by split
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,6 @@ class PredictedFile:
     figures: dict[str, float]  # that the entry has of it, by name
 
 
-Predicted = Mapping[str, Sequence[PredictedFile]]  # the files of a submission by task id
-Parts = Mapping[str, PredictionLines]  # the predictions that a submission has of a task, by split
-
-
 def write_rows(run: Submitted) -> list[str]:
     """Write `submission/` in the seed's folder: NAME.json, and TASK/dev.jsonl and TASK/test.jsonl for each task. Returns what its user should know.
     Raises InputError, and writes nothing, if the data has another number of rows than the predictions, or a key `prediction`."""
@@ -44,8 +43,7 @@ def write_rows(run: Submitted) -> list[str]:
     predicted = {id: [_file_of_run(run, file, files) for file in files.values()] for id, files in data.items()}
     template = read_template(run.suite, run.data_dir)
     name = file_name(str(run.facts["name"]))
-    folder = run.folder.submission_folder(run.seed)
-    entry = _write(folder, predicted, name, template or {}, run.suite, run.facts)
+    entry = _write(run.folder.submission_folder(run.seed), predicted, name, template or {}, run.suite, run.facts)
     return data_remarks(list(data.values()), run.data_dir) + _entry_remarks(run, name, entry, template is not None)
 
 
@@ -60,7 +58,7 @@ def _file_of_run(run: Submitted, file: RowFile, files: Mapping[str, RowFile]) ->
 
 
 def _write(folder: Path, predicted: Predicted, name: str, entry: Content, suite: Suite, facts: Content) -> Content:
-    """Write a submission, and return its entry, the file `name`: the given one with these facts and the figures of the predicted files."""
+    """Write a submission, and return its entry, the file `name`: `entry` with these facts and the figures of the predicted files."""
     for files in predicted.values():
         for file in files:
             write_text(folder / rows_name(file.data.task, file.data.split), file.text)
@@ -77,17 +75,16 @@ def _entry_remarks(run: Submitted, name: str, entry: Content, has_template: bool
         remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
     if not has_template and declared.template is not None:
         how = f"; get it with mtl data {run.suite.name}" if declared.template_source else ""
-        path = run.data_dir / declared.template
-        remarks.append(f"{path}: no such file; {name} has only what is known of the system{how}")
+        problem = f"{run.data_dir / declared.template}: no such file"
+        remarks.append(f"{problem}; {name} has only what is known of the system{how}")
     if keys := list(unfilled(entry)):
         remarks.append(f"{name}: still to be filled in by you: {', '.join(keys)}")
     return remarks
 
 
 def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None) -> Checked:
-    """Write to `out`, a new or empty folder, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files: those of the
-    tasks that both have. If there are problems, nothing is written. `name` is that of the system; None: it stays as it is in the entry. Raises
-    InputError for `out` and `name` that cannot be used, and files that cannot be read."""
+    """Write the submission in a zip or a folder to `out`, a new folder, with the rows of `data_dir`, for tasks that both have; if there are problems,
+    nothing is written. `name` is that of the system; None: as the entry has it. Raises InputError for a bad `out` or `name`, and for bad files."""
     with locating(key="--name"):
         typed(SubmissionConfig, {"header": "task", "name": name})  # the name is read as a setting; a header is required
     check_new_folder(out)
@@ -97,45 +94,39 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     predicted: dict[str, list[PredictedFile]] = {}
     problems, without_data = list[str](), list[str]()
     for task in tasks:
-        parts: dict[str, PredictionLines] = {}
-        for split, file_path, content in files.of_rows(task):
-            file = PredictionFile(task, file_path, content, suite.submission.ids, MOST_PREDICTIONS, has_rows=True)
-            parts[split] = read_json_lines(file)
+        parts = {split: read_json_lines(file) for split, file in files.of_rows(task, suite.submission.ids).items()}
         row_files = data_files(task, data_dir) if parts else {}
+        if parts and not row_files:
+            without_data.append(task.id)
         if row_files:
             data.append(row_files)
-            predicted[task.id], task_problems = _rejoin_task(suite, row_files, parts, data_dir)
-            problems += task_problems
-        elif parts:
-            without_data.append(task.id)
+            predicted[task.id] = []
+        for file in row_files.values():
+            rejoined = _rejoin_file(suite, file, parts, data_dir)
+            if isinstance(rejoined, PredictedFile):
+                predicted[task.id].append(rejoined)
+            else:
+                problems.append(rejoined)
     if not data:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     if not problems:
-        new_name = entry_name if name is None else file_name(name)
         with new_folder(out) as folder:
-            _write(folder, predicted, new_name, entry, suite, {"name": name})
+            _write(folder, predicted, entry_name if name is None else file_name(name), entry, suite, {"name": name})
     left_out = f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_data)}"
     return Checked(problems, ([left_out] if without_data else []) + data_remarks(data, data_dir))
 
 
-def _rejoin_task(
-    suite: Suite, row_files: Mapping[str, RowFile], parts: Parts, data_dir: Path
-) -> tuple[list[PredictedFile], list[str]]:
-    """A task's data files with the submitted predictions, and the problem of each file of which a row has no prediction, or several different ones.
-    Raises InputError for a wrong prediction."""
-    predicted, problems = list[PredictedFile](), list[str]()
-    for file in row_files.values():
-        try:
-            lines, order = _find_predictions(suite, file, parts, data_dir)
-        except InputError as error:
-            problems.append(str(error))
-            continue
-        targets, errors = lines.targets(file.task, order, file.sizes)
-        if errors:
-            raise errors[0]
-        text = file.with_predictions([lines.values[position] for position in order])
-        predicted.append(PredictedFile(file, text, measure(suite, file, targets)))
-    return predicted, problems
+def _rejoin_file(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> PredictedFile | str:
+    """A data file with the submitted predictions, or the problem if rows have none, or several different ones. Raises InputError for a wrong one."""
+    try:
+        lines, order = _find_predictions(suite, file, parts, data_dir)
+    except InputError as error:
+        return str(error)
+    targets, errors = lines.targets(file.task, order, file.sizes)
+    if errors:
+        raise errors[0]
+    text = file.with_predictions([lines.values[position] for position in order])
+    return PredictedFile(file, text, measure(suite, file, targets))
 
 
 def _find_predictions(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> tuple[PredictionLines, Order]:

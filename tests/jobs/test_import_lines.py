@@ -19,7 +19,8 @@ from mtl.jobs.imports import import_job
 from mtl.jobs.job import parse_settings
 from mtl.runs.finished import find_runs
 from mtl.submissions.answers import answer_targets
-from mtl.submissions.forms import PredictionFile, read_table
+from mtl.submissions.files import PredictionFile
+from mtl.submissions.forms import read_table
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

@@ -24,7 +24,8 @@ from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder
 from mtl.structured.passages import unit_features, units_of
-from mtl.submissions.forms import PredictionFile, read_tsv
+from mtl.submissions.files import PredictionFile
+from mtl.submissions.forms import read_tsv
 from mtl.submissions.row_predictions import put
 from mtl.submissions.scores import score_predictions
 from mtl.tasks.suite import load_suite

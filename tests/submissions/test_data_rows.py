@@ -15,7 +15,8 @@ from rows_suite import GRAD_DEV
 from mtl.api.cli import main
 from mtl.submissions.column_order import exact_key, loose_key
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.forms import PredictionFile, read_json_lines, read_table
+from mtl.submissions.files import PredictionFile
+from mtl.submissions.forms import read_json_lines, read_table
 from mtl.submissions.lines import row_columns
 from mtl.submissions.row_predictions import put
 from mtl.tasks.task import Task
