@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mtl.base.errors import InputError
 from mtl.base.log import logger
 from mtl.base.names import one_spelling
 from mtl.data.records import Record
@@ -19,39 +20,45 @@ MISSING = {"nan", "-nan", "na", "n/a", "<na>", "#n/a", "#na", "null", "none"}
 
 def column_order(
     lines: PredictionLines, file: Path, columns: Sequence[str], records: Sequence[Record], expected: Order | None
-) -> Order:
+) -> Order | None:
     """The order in which each row gets a prediction beside its values in the columns, which `records` have: the expected one, if they agree. Raises
     InputError for a row whose values stand beside too few predictions, or not beside its id, and for equal rows with different predictions."""
     values_beside = list(zip(*(lines.marks.columns[name] for name in columns), strict=True))
     row_keys, line_keys = _comparable_keys([record.values for record in records], values_beside)
-    if expected is not None and [line_keys[position] for position in expected] == row_keys:
+    misplaced = [row for row, key in enumerate(row_keys) if expected is None or line_keys[expected[row]] != key]
+    if not misplaced:
         return expected
     positions = defaultdict[str, list[int]](list)  # of the predictions, by the key of the values beside them
     for position, key in enumerate(line_keys):
         positions[key].append(position)
-    equal_rows = Counter(row_keys)
-    for row, key in enumerate(row_keys):
-        expected_position = None if expected is None else expected[row]
-        is_misplaced = expected_position is None or line_keys[expected_position] != key
-        lines_needed = 1 if lines.are_rows else equal_rows[key]
-        if is_misplaced and (lines.marks.has_ids or len(positions[key]) < lines_needed):
-            values = f"{', '.join(columns)} {show(list(records[row].values))}"
-            problem = f"the row on line {records[row].line} of {file}, with {values}, is not here"
-            remedy = "predict these rows, or leave out columns whose values are changed"
-            raise lines.error(f"{problem}; {remedy}", expected_position)
+    names, equal_rows = ", ".join(columns), Counter(row_keys)
+    for row in misplaced:
+        lines_needed = 1 if lines.are_rows else equal_rows[row_keys[row]]
+        if lines.marks.has_ids or len(positions[row_keys[row]]) < lines_needed:
+            raise _absent_row_error(lines, file, names, records[row], None if expected is None else expected[row])
     for key in equal_rows:
-        first, *others = positions[key]
-        if unequal := [position for position in others if lines.values[position] != lines.values[first]]:
-            problem = f"rows with the same {', '.join(columns)} have different predictions here"
-            remedy = f"put the lines into the order of the rows of {file}, or add a column {ID!r}"
-            raise lines.error(f"{problem}; {remedy}", unequal[0])
-    logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, file, ", ".join(columns))
+        for position in positions[key]:
+            if lines.values[position] != lines.values[positions[key][0]]:
+                raise _equal_rows_error(lines, file, names, position)
+    logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, file, names)
     order = []
     for key in row_keys:
         # Equal rows take their equal predictions from the last to the first, which serves all rows that are left.
         remaining = positions[key]
         order.append(remaining.pop() if len(remaining) > 1 else remaining[0])
     return order
+
+
+def _absent_row_error(lines: PredictionLines, file: Path, names: str, row: Record, position: int | None) -> InputError:
+    problem = f"the row on line {row.line} of {file}, with {names} {show(list(row.values))}, is not here"
+    remedy = "predict these rows, or leave out columns whose values are changed"
+    return lines.error(f"{problem}; {remedy}", position)
+
+
+def _equal_rows_error(lines: PredictionLines, file: Path, names: str, position: int) -> InputError:
+    problem = f"rows with the same {names} have different predictions here"
+    remedy = f"put the lines into the order of the rows of {file}, or add a column {ID!r}"
+    return lines.error(f"{problem}; {remedy}", position)
 
 
 def _comparable_keys(rows: Sequence[Any], lines: Sequence[Any]) -> tuple[list[str], list[str]]:

@@ -109,10 +109,8 @@ def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, i
             where = f"in row {earlier + 1}" if numbers is None else f"on line {numbers[earlier]}"
             raise lines.error(f"id {show(id)} stands {where} already", position)
         positions[row] = position
-    if lacking := [id for id, row in rows_by_id.items() if row not in positions]:
-        raise lines.error(
-            f"{len(lacking)} of {rows.description} have no prediction; the first has the id {lacking[0]!r}"
-        )
+    if ids := [id for id, row in rows_by_id.items() if row not in positions]:
+        raise lines.error(f"{len(ids)} of {rows.description} have no prediction; the first has the id {ids[0]!r}")
     return [positions[row] for row in range(len(rows_by_id))]
 
 

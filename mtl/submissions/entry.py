@@ -69,10 +69,9 @@ def file_name(name: str) -> str:
 
 def read_template(suite: Suite, data_dir: Path) -> dict[str, Any] | None:
     """The empty entry; None if the suite names none or its file is not there. Raises InputError for a file of another form."""
-    if suite.submission.template is None:
-        return None
-    path = inside(data_dir, suite.submission.template)
-    return _parse_entry(str(path), read_bytes(path)) if path.is_file() else None
+    name = suite.submission.template
+    path = None if name is None else inside(data_dir, name)
+    return None if path is None or not path.is_file() else _parse_entry(str(path), read_bytes(path))
 
 
 def read_entry(files: SubmissionFiles) -> tuple[str, dict[str, Any]]:

@@ -45,9 +45,8 @@ def _content_problems(suite: Suite, entry: Content, template: Content | None, fi
             yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
         elif known is not None and id not in known[TASKS]:
             yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
-    tasks, expected_tasks = entry.get(TASKS, {}), (template or {}).get(TASKS, {})
-    submitted_tasks = {id: block for id, block in expected_tasks.items() if id in figures}
-    yield from _missing_keys(tasks, submitted_tasks, f"{TASKS}.")
+    tasks, expected = entry.get(TASKS, {}), (template or {}).get(TASKS, {})
+    yield from _missing_keys(tasks, {id: block for id, block in expected.items() if id in figures}, f"{TASKS}.")
     yield from _figure_problems(suite, tasks, figures)
 
 

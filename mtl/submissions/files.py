@@ -63,9 +63,8 @@ class SubmissionFiles:
 
     def foreign_problems(self, suite: Suite, what: str) -> list[str]:
         """A line for each file that is not read, since it is none of `what`, as in "test predictions"; after MOST_FOREIGN, their number."""
-        rule = f"not a file of {what} of suite {suite.name}"
-        problems = [f"{self.path}/{name}: {rule}" for name in self.unread[:MOST_FOREIGN]]
-        further = len(self.unread) - MOST_FOREIGN
+        listed, further = self.unread[:MOST_FOREIGN], len(self.unread) - MOST_FOREIGN
+        problems = [f"{self.path}/{name}: not a file of {what} of suite {suite.name}" for name in listed]
         return problems if further <= 0 else [*problems, f"{self.path}: {further} further files of other names"]
 
 

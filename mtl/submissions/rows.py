@@ -75,8 +75,8 @@ def _entry_remarks(run: Submitted, name: str, entry: Content, has_template: bool
         remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
     if not has_template and declared.template is not None:
         how = f"; get it with mtl data {run.suite.name}" if declared.template_source else ""
-        problem = f"{run.data_dir / declared.template}: no such file"
-        remarks.append(f"{problem}; {name} has only what is known of the system{how}")
+        path = run.data_dir / declared.template
+        remarks.append(f"{path}: no such file; {name} has only what is known of the system{how}")
     if keys := list(unfilled(entry)):
         remarks.append(f"{name}: still to be filled in by you: {', '.join(keys)}")
     return remarks

@@ -23,7 +23,6 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 
 SCORED = ("test", "dev")  # the first split that has predictions and gold targets is scored
-
 # What tasks are scored on, by task id: the split, the predictions (rows,), and the rows with gold targets.
 Scored = dict[str, tuple[str, np.ndarray, ScoredRows]]
 
