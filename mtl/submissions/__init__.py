@@ -3,7 +3,7 @@
 from functools import partial
 
 from mtl.submissions.check import check_rows
-from mtl.submissions.entry import rows_problem
+from mtl.submissions.entry_check import rows_problem
 from mtl.submissions.files import SPLITS, glue_name, plain_name
 from mtl.submissions.format import SubmissionFormat, check_lines, glue_problem, write_glue, write_zip
 from mtl.submissions.rows import write_rows

@@ -11,13 +11,13 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import merge, nested
-from mtl.base.untrusted import inside, is_inside, parse_json
+from mtl.base.untrusted import inside, parse_json
 from mtl.data.examples import read_examples
 from mtl.data.files import read_bytes
 from mtl.runs.rows import scored_rows
-from mtl.submissions.files import SPLITS, SubmissionFiles, is_entry
+from mtl.submissions.files import SubmissionFiles, is_entry
 from mtl.submissions.row_files import RowFile
-from mtl.tasks.metrics import METRICS, is_metric, score
+from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
@@ -35,31 +35,6 @@ class EntryKeys(TypedDict, total=False):
 
     tasks: dict[str, dict[str, dict[str, Any] | None]]
     left_out: list[str]
-
-
-def rows_problem(suite: Suite) -> str | None:
-    """The error in what the suite declares for a submission of rows, as "key: message", or None."""
-    declared = suite.submission
-    if declared.template is not None and not is_inside(declared.template):
-        return f"template: {declared.template!r} must be a path below the data folder, without '..'"
-    if declared.template_source is not None and declared.template_source.problem is not None:
-        return f"template_source.{declared.template_source.problem}"
-    for key, fact in declared.fill.items():
-        if fact not in FACTS:
-            return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
-        if key.partition(".")[0] in (TASKS, LEFT_OUT):
-            return f"fill.{key}: mtl fills {TASKS} and {LEFT_OUT} with figures and tasks; name another key"
-    for name, metrics in declared.measures.items():
-        if not metrics:
-            return f"measures.{name}: names no metric"
-        for metric in metrics:
-            if metric != ROWS and not is_metric(metric):
-                return f"measures.{name}: {metric!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
-    for task in suite.tasks.values():
-        for file in (task.files[split] for split in SPLITS):
-            if file is not None and not file.endswith(".jsonl"):
-                return f"format: rows are written from .jsonl files, and {task.id} has {file}"
-    return None
 
 
 def file_name(name: str) -> str:

@@ -1,17 +1,44 @@
-"""Check the leaderboard's entry in a submission of rows: its name, its keys, its tasks and its figures."""
+"""Check what a suite declares of the leaderboard's entry, and the entry in a submission of rows: its name, its keys, its tasks and its figures."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.untrusted import is_inside
 from mtl.data.columns import optional_value
 from mtl.submissions.entry import FACTS, LEFT_OUT, ROWS, TASKS, Content, Figures, file_name, fill_entry, read_entry
 from mtl.submissions.files import SPLITS, SubmissionFiles
 from mtl.submissions.row_files import show
+from mtl.tasks.metrics import METRICS, is_metric
 from mtl.tasks.suite import Suite
 
 TOLERANCE = 0.005  # how far a figure, on a scale from 0 to 1, may be from the predictions': entries may be rounded
 LARGEST = 1e15  # that a figure may be
+
+
+def rows_problem(suite: Suite) -> str | None:
+    """The error in what the suite declares for a submission of rows, as "key: message", or None."""
+    declared = suite.submission
+    if declared.template is not None and not is_inside(declared.template):
+        return f"template: {declared.template!r} must be a path below the data folder, without '..'"
+    if declared.template_source is not None and declared.template_source.problem is not None:
+        return f"template_source.{declared.template_source.problem}"
+    for key, fact in declared.fill.items():
+        if fact not in FACTS:
+            return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
+        if key.partition(".")[0] in (TASKS, LEFT_OUT):
+            return f"fill.{key}: mtl fills {TASKS} and {LEFT_OUT} with figures and tasks; name another key"
+    for name, metrics in declared.measures.items():
+        if not metrics:
+            return f"measures.{name}: names no metric"
+        for metric in metrics:
+            if metric != ROWS and not is_metric(metric):
+                return f"measures.{name}: {metric!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
+    for task in suite.tasks.values():
+        for file in (task.files[split] for split in SPLITS):
+            if file is not None and not file.endswith(".jsonl"):
+                return f"format: rows are written from .jsonl files, and {task.id} has {file}"
+    return None
 
 
 def entry_problems(files: SubmissionFiles, suite: Suite, template: Content | None, figures: Figures) -> list[str]:
@@ -36,8 +63,7 @@ def _content_problems(suite: Suite, entry: Content, template: Content | None, fi
     for key, system in _system_names(suite, entry).items():
         if system is None:
             yield f"{key}: must be the system's name"
-    known = _known_entry(suite, template)
-    if known is not None:
+    if (known := _known_entry(suite, template)) is not None:
         checked = [TASKS] if template is None else [key for key in entry if key != LEFT_OUT]
         yield from _unknown_keys({key: entry[key] for key in checked if key in entry}, known)
     for id in entry.get(LEFT_OUT, []):
@@ -60,8 +86,7 @@ def _known_entry(suite: Suite, template: Content | None) -> dict[str, Any] | Non
 
 def _system_names(suite: Suite, entry: Content) -> dict[str, str | None]:
     """The system's name in an entry, by each dotted key under which the suite says that it stands; None where no text stands."""
-    keys = [key for key, fact in suite.submission.fill.items() if fact == "name"]
-    values = {key: optional_value(entry, key) for key in keys}
+    values = {key: optional_value(entry, key) for key, fact in suite.submission.fill.items() if fact == "name"}
     return {key: value if isinstance(value, str) else None for key, value in values.items()}
 
 
