@@ -12,8 +12,9 @@ from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
 from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
 from mtl.runs.folder import PREDICTIONS
 from mtl.submissions.answers import Labels, check_labels
-from mtl.submissions.data_rows import DataRows, Predicted, Rows, Unfit, put_to_rows
+from mtl.submissions.data_rows import DataRows, Rows
 from mtl.submissions.files import SPLITS
+from mtl.submissions.row_predictions import Predicted, Unfit, put_to_rows
 from mtl.tasks.target_kind import is_unknown
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

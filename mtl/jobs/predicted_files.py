@@ -7,8 +7,9 @@ from pathlib import Path
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.jobs.values import PredictedValues
-from mtl.submissions.data_rows import Rows, Sources, read_sources
+from mtl.submissions.data_rows import Rows
 from mtl.submissions.files import is_entry, predicted_splits, prediction_names, read_files
+from mtl.submissions.row_predictions import Sources, read_sources
 from mtl.tasks.suite import Suite
 
 
@@ -33,8 +34,8 @@ class PredictedFiles:
 
     def splits(self, suite: Suite) -> set[tuple[str, str]]:
         """The tasks and splits that there are predictions for. Raises InputError for files of others, and if there are none."""
-        _, names = read_files(self.path, lambda name: False)  # reads none
-        splits = predicted_splits(self.path, names, suite, is_allowed=is_entry)
+        files = read_files(self.path, lambda name: False)  # reads none
+        splits = predicted_splits(files, suite, allowed=is_entry)
         if not splits:
             raise self.error(f"has no predictions of suite {suite.name}")
         return splits
@@ -42,8 +43,7 @@ class PredictedFiles:
     def sources(self, suite: Suite, rows: Rows) -> Sources:
         """The predictions for these rows, by task id and split."""
         wanted = {name for name, (id, _) in prediction_names(suite).items() if id in rows}
-        contents, _ = read_files(self.path, lambda name: name in wanted)
-        return read_sources(self.path, contents, suite, rows)
+        return read_sources(read_files(self.path, wanted.__contains__), suite, rows)
 
     def error(self, problem: str) -> InputError:
         return InputError(problem, path=self.path)

@@ -10,10 +10,11 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.interface import foreign
 from mtl.jobs.value_rows import INDEX, IS_COUNT, SPLIT, plain_prediction, value_rows
-from mtl.submissions.data_rows import Rows, Sources
+from mtl.submissions.data_rows import Rows
 from mtl.submissions.files import JSON_LINES, SPLITS
 from mtl.submissions.lines import ID, PredictionLines, RowMarks, row_marks
 from mtl.submissions.row_files import PREDICTION
+from mtl.submissions.row_predictions import Sources
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import SPLIT_OF, Task
 

@@ -1,7 +1,9 @@
-"""Predictions in any form that mtl takes, put to the rows of the data: in their order, or by ids, numbers, or the rows' columns."""
+"""The rows of the data, and which prediction each of them gets: by ids, numbers, the order of the lines, or the columns beside the predictions."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -12,22 +14,18 @@ from mtl.base.wording import listed
 from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
-from mtl.submissions.answers import Labels, answer_targets
-from mtl.submissions.files import prediction_names, rows_name
-from mtl.submissions.forms import read_cells, read_json_by_id, read_json_lines
+from mtl.submissions.column_order import column_order
 from mtl.submissions.lines import ID, Order, PredictionLines
-from mtl.submissions.matching import match_columns, match_ids, number_error
 from mtl.submissions.row_files import show
 from mtl.tasks.layout import Layout
-from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
-MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
+Rows = Mapping[str, Mapping[str, "DataRows"]]  # by task id and split
 
 
 @dataclass(frozen=True)
 class DataRows:
-    """The rows of a task's split, as predictions are put to them."""
+    """The rows of a task's split: all rows of a file, those of it that are held out, or a sample."""
 
     task: Task
     split: str
@@ -42,148 +40,137 @@ class DataRows:
         """The number of rows."""
         return len(self.targets)
 
-    def put(
-        self, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None
-    ) -> tuple[np.ndarray, int]:
-        """The targets of the rows' predictions, (rows,), and how many are answers that fit no label. The ids are in the first column of `ids` that
-        the data has, else in `id`. `labels` say what answers mean; None: predictions are targets. Raises InputError for predictions of other rows."""
-        order = self.order(lines, ids)
-        if labels is not None:
-            answers = [lines.answer(position) for position in order]
-            return answer_targets(self.task, labels, answers, self.targets, self.candidates)
-        targets, errors = lines.targets(self.task, order, self.candidates)
-        if errors:
-            raise errors[0]
-        return targets, 0
-
-    def order(self, lines: PredictionLines, ids: Sequence[str]) -> Order:
-        """The order in which the rows get their predictions. Ids or numbers say it, or else the lines themselves; columns of the data that stand
-        beside the predictions confirm it, or say another one. Arguments and errors are those of `put`."""
-        count, marks = len(lines.values), lines.marks
-        order: Order | None = range(len(self)) if count == len(self) else None
-        if self.sample is not None and count == self.sample.whole:
-            order = self.sample.positions
-        if marks.has_ids:
-            order = match_ids(lines, self._row_ids(lines, ids), self._described, self.sample is not None)
-        elif marks.first_number is not None and order is not None:
-            rows_by_number = {str(marks.first_number + position): row for row, position in enumerate(order)}
-            order = match_ids(lines, rows_by_number, self._described, self.sample is not None)
-        if marks.ignored and order is not None:
-            message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
-            logger.warning(message, lines.name, self.file, listed(marks.ignored, 5))
-        if marks.columns and (order is not None or lines.are_rows):
-            order = self._by_columns(lines, order)
-        if order is None:
-            rule = "; without ids, each row has one, in their order" if lines.typed else ""
-            raise lines.error(f"{count} predictions for {self._described}{rule}", count - 1)
-        if marks.first_number is not None:
-            self._check_numbers(lines, order, ids)
-        return order
-
     @property
-    def _described(self) -> str:
+    def description(self) -> str:
         """The rows in a message."""
         if self.sample is not None:
             return f"the {len(self)} rows of {self.file} that are in the sample"
         held_out = " that are held out as dev (mtl data --write-splits writes them)" if self.lines is not None else ""
         return f"the {len(self)} rows of {self.file}{held_out}"
 
-    def _by_columns(self, lines: PredictionLines, order: Order | None) -> Order | None:
-        """As `match_columns`, by those columns that the data file has. Raises InputError, too, for texts where it has none to compare with."""
-        present = column_names(self.file, self.layout)
-        if columns := [name for name in lines.marks.columns if name in present]:
-            return match_columns(lines, self.file, columns, self._records([], columns), order)
-        if texts := [name for name in lines.marks.columns if name in self.task.text_columns]:
-            problem = f"has a column {texts[0]!r}, and {self.file} has none to compare it with"
-            remedy = "name the data's folder, or leave the column out if the lines are in the order of the rows"
-            raise lines.error(f"{problem}; {remedy}", 0)
-        return order
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the file's columns."""
+        return column_names(self.file, self.layout)
 
-    def _check_numbers(self, lines: PredictionLines, order: Order, ids: Sequence[str]) -> None:
-        """Raise InputError if the numbers may be ids that put the predictions to other rows. They may be if a column of the data file has the
-        same name as the column of the numbers, or if it has ids that are all among the numbers, and its values have another order."""
-        column, numbers = str(lines.marks.number_column), lines.marks.ids or ()
-        for name in column_names(self.file, self.layout):
-            has_same_name = name.lower() == column.lower()
-            if not (has_same_name or name in (*ids, ID)):
-                continue
-            records = self._records([], [name])
-            values = [record.values[0] for record in records]
-            if not (has_same_name or set(map(str, values)) <= set(numbers)):
-                continue
-            for position, record, value in zip(order, records, values, strict=True):
-                if str(value) != numbers[position]:
-                    there = f"column {name!r} of {self.file} has {show(value)} on line {record.line}"
-                    declared = f"name it in the suite file (submission: {{ids: [{name}]}})"
-                    remedy = declared if has_same_name else f"call it {name}"
-                    problem = f"column {column!r} has {numbers[position]}, and {there}; if it has ids, {remedy}"
-                    raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)
-
-    def _records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
-        """The rows, with the values of these columns (`mtl.data.records.read_records`)."""
+    def records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
+        """The rows with the values of these columns (`mtl.data.records.read_records`)."""
         records = read_records(self.file, columns, optional, layout=self.layout)
         wanted = None if self.lines is None else set(self.lines)
         return [record for record in records if wanted is None or record.line in wanted]
 
-    def _row_ids(self, lines: PredictionLines, ids: Sequence[str]) -> dict[str, int]:
-        """The number of each row by its id."""
-        present = column_names(self.file, self.layout)
-        column = next((column for column in (*ids, ID) if column in present), None)
-        if column is None and lines.marks.number_column is not None:
-            raise number_error(lines, 0, self._described)
-        if column is None:
-            problem = f"has ids, and {self.file} has no column {' or '.join(dict.fromkeys([*ids, ID]))}"
-            remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
-            raise lines.error(f"{problem}; {remedy} (submission: ids)", 0)
-        rows: dict[str, int] = {}
-        for record in self._records([column]):
-            id = text(record.values[0])
-            if id in rows:
-                problem = f"column {column!r} has {id!r} twice and does not tell rows apart; leave the ids out of the predictions,"
-                raise InputError(f"{problem} in the order of these rows", path=self.file, line=record.line)
-            rows[id] = len(rows)
-        return rows
+
+def prediction_order(rows: DataRows, lines: PredictionLines, ids: Sequence[str]) -> Order:
+    """The position of the prediction that each row gets. Ids (in the first column of `ids` that the data has, else in `id`), numbers or the lines say
+    it; columns of the data beside the predictions confirm it, or say another one. Raises InputError for predictions of other rows."""
+    id_columns, marks, count = [*ids, ID], lines.marks, len(lines.values)
+    order = _marked_order(rows, lines, id_columns)
+    if order is not None or lines.are_rows:
+        order = _confirmed_order(rows, lines, order)
+    if order is None:
+        rule = "; without ids, each row has one, in their order" if lines.writing == "values" else ""
+        raise lines.error(f"{count} predictions for {rows.description}{rule}", count - 1)
+    if marks.ignored:
+        message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
+        logger.warning(message, lines.name, rows.file, listed(marks.ignored, 5))
+    if marks.first_number is not None:
+        _check_numbers(rows, lines, order, id_columns)
+    return order
 
 
-Rows = Mapping[str, Mapping[str, DataRows]]  # that predictions are put to, by task id and split
-Sources = Mapping[tuple[str, str], PredictionLines]  # predictions as they stand in a file or a list, likewise
-Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), likewise
-Unfit = dict[str, dict[str, int]]  # how many answers fit no label, likewise; of tasks whose predictions are answers
+def _marked_order(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> Order | None:
+    """The order that ids or numbers say, else that of the lines; None if the lines are too few or too many for the rows, or for their whole split."""
+    if lines.marks.has_ids:
+        return _id_order(rows, lines, _rows_by_id(rows, lines, id_columns))
+    order: Order = range(len(rows))
+    if rows.sample is not None and len(lines.values) == rows.sample.whole:
+        order = rows.sample.positions
+    elif len(lines.values) != len(rows):
+        return None
+    if (first := lines.marks.first_number) is None:
+        return order
+    return _id_order(rows, lines, {str(first + position): row for row, position in enumerate(order)})
 
 
-def read_sources(path: Path, contents: Mapping[str, bytes], suite: Suite, rows: Rows) -> Sources:
-    """The predictions for these rows in a zip or a folder, by the names of its files with these contents. Raises InputError, which names the file and
-    the line, for two files of the same rows, and for a file that is of another form than its name."""
-    sources: dict[tuple[str, str], PredictionLines] = {}
-    for name, (id, split) in prediction_names(suite).items():
-        if name not in contents or split not in rows.get(id, {}):
+def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, int]) -> Order:
+    """The order in which each row gets the prediction with its id, or its number. Raises InputError for a missing, a repeated and an unknown id."""
+    positions: dict[int, int] = {}  # of the predictions, by row
+    for position, id in enumerate(lines.marks.ids or ()):
+        if isinstance(id, bool) or not isinstance(id, str | int):
+            raise lines.error(f"id {show(id)} must be a text or a whole number", position)
+        row = rows_by_id.get(text(id))
+        if row is None and rows.sample is not None:
             continue
-        task, content, file = suite.tasks[id], contents[name], f"{path}/{name}"
-        are_rows = name == rows_name(task, split)
-        if are_rows and task.files[split] is None:
-            continue  # a file of rows has none that are held out
-        if (earlier := sources.get((id, split))) is not None:
-            raise InputError(f"{name} has predictions of the same rows; leave one out", path=earlier.name)
-        data = rows[id][split]
-        most = (data.sample.whole if data.sample else len(data)) + MORE_LINES
-        if name.endswith(".jsonl"):
-            sources[id, split] = read_json_lines(task, content, file, suite.submission.ids, most, are_rows)
-        elif name.endswith(".json"):
-            sources[id, split] = read_json_by_id(content, file)
-        else:
-            sources[id, split] = read_cells(task, content, file, suite.submission.ids, most)
-    return sources
+        if row is None and lines.marks.number_column is not None:
+            raise _number_error(rows, lines, position)
+        if row is None:
+            raise lines.error(f"id {show(id)} is not among {rows.description}; is this another file's?", position)
+        if row in positions:
+            earlier, numbers = positions[row], lines.line_numbers
+            where = f"in row {earlier + 1}" if numbers is None else f"on line {numbers[earlier]}"
+            raise lines.error(f"id {show(id)} stands {where} already", position)
+        positions[row] = position
+    if ids := [id for id, row in rows_by_id.items() if row not in positions]:
+        raise lines.error(f"{len(ids)} of {rows.description} have no prediction; the first has the id {ids[0]!r}")
+    return [positions[row] for row in range(len(rows_by_id))]
 
 
-def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
-    """The predictions for these rows, as far as there are any, and the answers that fit no label. Raises InputError, which names the file and the
-    line, for predictions that are not those of the rows. Predictions of the tasks that have `labels` (`check_labels`) are read as answers."""
-    predicted: Predicted = {id: {} for id in rows}
-    unfit: Unfit = {id: {} for id in rows if id in labels}
-    for id, splits in rows.items():
-        for split, data in splits.items():
-            if (lines := sources.get((id, split))) is not None:
-                predicted[id][split], count = data.put(lines, suite.submission.ids, labels.get(id))
-                if id in labels:
-                    unfit[id][split] = count
-    return predicted, unfit
+def _rows_by_id(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> dict[str, int]:
+    """The number of each row by its id, from the first of these columns that the data has. Raises InputError if it has none, or an id twice."""
+    column = next((name for name in id_columns if name in rows.columns), None)
+    if column is None and lines.marks.number_column is not None:
+        raise _number_error(rows, lines, 0)
+    if column is None:
+        problem = f"has ids, and {rows.file} has no column {' or '.join(dict.fromkeys(id_columns))}"
+        remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
+        raise lines.error(f"{problem}; {remedy} (submission: ids)", 0)
+    rows_by_id: dict[str, int] = {}
+    for record in rows.records([column]):
+        id = text(record.values[0])
+        if id in rows_by_id:
+            problem = f"column {column!r} has {id!r} twice and does not tell rows apart"
+            remedy = "leave the ids out of the predictions, in the order of these rows"
+            raise InputError(f"{problem}; {remedy}", path=rows.file, line=record.line)
+        rows_by_id[id] = len(rows_by_id)
+    return rows_by_id
+
+
+def _number_error(rows: DataRows, lines: PredictionLines, position: int) -> InputError:
+    """What is wrong with a column that by its name numbers the rows, but has neither their numbers nor their ids."""
+    column, ids = f"column {lines.marks.number_column!r}", lines.marks.ids or ()
+    problem = f"{column} has {show(ids[position])}, which neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
+    if repeated := [id for id, count in Counter(ids).items() if count > 1 and id]:
+        problem = f"{column} repeats {repeated[0]}"
+    return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)
+
+
+def _confirmed_order(rows: DataRows, lines: PredictionLines, expected: Order | None) -> Order | None:
+    """The expected order, or another one that columns of both say. Raises InputError for texts if the data has no column to compare with them."""
+    if shared := [name for name in lines.marks.columns if name in rows.columns]:
+        return column_order(lines, rows.file, shared, rows.records([], shared), expected)
+    if texts := [name for name in lines.marks.columns if name in rows.task.text_columns]:
+        problem = f"has a column {texts[0]!r}, and {rows.file} has none to compare it with"
+        remedy = "name the data's folder, or leave the column out if the lines are in the order of the rows"
+        raise lines.error(f"{problem}; {remedy}", 0)
+    return expected
+
+
+def _check_numbers(rows: DataRows, lines: PredictionLines, order: Order, id_columns: Sequence[str]) -> None:
+    """Raise InputError if the numbers may be ids that put the predictions to other rows. They may be if a column of the data file has the
+    same name as the column of the numbers, or if it has ids that are all among the numbers, and its values have another order."""
+    title, numbers = str(lines.marks.number_column), lines.marks.ids or ()
+    for column in rows.columns:
+        has_same_name = column.lower() == title.lower()
+        if not has_same_name and column not in id_columns:
+            continue
+        records = rows.records([], [column])
+        values = [record.values[0] for record in records]
+        if not has_same_name and not {str(value) for value in values} <= set(numbers):
+            continue
+        for position, record, value in zip(order, records, values, strict=True):
+            if str(value) != numbers[position]:
+                there = f"column {column!r} of {rows.file} has {show(value)} on line {record.line}"
+                declared = f"name it in the suite file (submission: {{ids: [{column}]}})"
+                remedy = declared if has_same_name else f"call it {column}"
+                problem = f"column {title!r} has {numbers[position]}, and {there}; if it has ids, {remedy}"
+                raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)

@@ -1,8 +1,8 @@
 """The leaderboard's entry on a system, which a submission of rows has beside its files: facts on the system, and figures that predictions give."""
 
-import json
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -11,13 +11,13 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import merge, nested
-from mtl.base.untrusted import inside, is_inside, parse_json
+from mtl.base.untrusted import inside, parse_json
 from mtl.data.examples import read_examples
 from mtl.data.files import read_bytes
 from mtl.runs.rows import scored_rows
-from mtl.submissions.files import SPLITS, is_entry
+from mtl.submissions.files import SubmissionFiles, is_entry
 from mtl.submissions.row_files import RowFile
-from mtl.tasks.metrics import METRICS, is_metric, score
+from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
@@ -27,7 +27,7 @@ ROWS = "rows"  # the measure that is the number of rows
 TASKS, LEFT_OUT = "tasks", "left_out"  # the entry's keys for figures, and for tasks that the submission does not have
 
 Content = Mapping[str, Any]  # of an entry
-Figures = dict[str, dict[str, dict[str, float]]]  # of an entry, by task id, split and name
+Figures = dict[str, dict[str, dict[str, float]]]  # of an entry, by task id, split and name of the measure
 
 
 class EntryKeys(TypedDict, total=False):
@@ -37,30 +37,6 @@ class EntryKeys(TypedDict, total=False):
     left_out: list[str]
 
 
-def rows_problem(suite: Suite) -> str | None:
-    """The error in what the suite declares for a submission of rows, as "key: message", or None."""
-    declared = suite.submission
-    if declared.template is not None and not is_inside(declared.template):
-        return f"template: {declared.template!r} must be a path below the data folder, without '..'"
-    if declared.template_source is not None and (problem := declared.template_source.problem):
-        return f"template_source.{problem}"
-    for key, fact in declared.fill.items():
-        if fact not in FACTS:
-            return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
-        if key.partition(".")[0] in (TASKS, LEFT_OUT):
-            return f"fill.{key}: mtl fills {TASKS} and {LEFT_OUT} with figures and tasks; name another key"
-    for name, metrics in declared.measures.items():
-        if not metrics:
-            return f"measures.{name}: names no metric"
-        if unknown := [metric for metric in metrics if metric != ROWS and not is_metric(metric)]:
-            return f"measures.{name}: {unknown[0]!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
-    for task in suite.tasks.values():
-        for split in SPLITS:
-            if (file := task.files[split]) is not None and not file.endswith(".jsonl"):
-                return f"format: rows are written from .jsonl files, and {task.id} has {file}"
-    return None
-
-
 def file_name(name: str) -> str:
     """The name of the entry's file for a system of this name."""
     return f"{name.replace('/', '-')}.json"
@@ -68,24 +44,24 @@ def file_name(name: str) -> str:
 
 def read_template(suite: Suite, data_dir: Path) -> dict[str, Any] | None:
     """The empty entry; None if the suite names none or its file is not there. Raises InputError for a file of another form."""
-    if suite.submission.template is None or not (path := inside(data_dir, suite.submission.template)).is_file():
-        return None
-    return parse_entry(str(path), read_bytes(path))
+    name = suite.submission.template
+    path = None if name is None else inside(data_dir, name)
+    return None if path is None or not path.is_file() else _parse_entry(str(path), read_bytes(path))
 
 
-def parse_entry(path: str, content: bytes) -> dict[str, Any]:
+def read_entry(files: SubmissionFiles) -> tuple[str, dict[str, Any]]:
+    """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
+    names = [name for name in files.contents if is_entry(name)]
+    if len(names) != 1:
+        what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
+        raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=files.path)
+    return names[0], _parse_entry(f"{files.path}/{names[0]}", files.contents[names[0]])
+
+
+def _parse_entry(path: str, content: bytes) -> dict[str, Any]:
     """The entry in a file with this content. Raises InputError unless it has the form of `EntryKeys`."""
     remedy = "an entry has an object for each task below tasks, and in it one for each split"
     return {**parse_json(content.removeprefix(BOM_UTF8), path, EntryKeys, remedy)}
-
-
-def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
-    """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
-    names = [name for name in contents if is_entry(name)]
-    if len(names) != 1:
-        what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
-        raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
-    return names[0], parse_entry(f"{path}/{names[0]}", contents[names[0]])
 
 
 def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
@@ -98,7 +74,7 @@ def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndar
     predicted = np.array(predictions, dtype=target_kind(task).dtype)
     figures: dict[str, float] = {}
     for name, (first, *substitutes) in suite.submission.measures.items():
-        metric = first if first in (task.metric, *(task.also or ())) else task.metric
+        metric = first if first in (task.also or ()) else task.metric
         if first == ROWS:
             figures[name] = len(predicted)
         elif metric in (first, *substitutes):
@@ -106,19 +82,19 @@ def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndar
     return figures
 
 
-def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
-    """The entry with these facts (by the names of `FACTS`; None: unknown) and figures, and under `left_out` the tasks that `figures` does not have.
-    `entry` is the empty entry, or an earlier one, whose figures are taken out. A split that it has gets the figures that it names, any other all."""
-    filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _with_nulls(entry.get(TASKS, {}))}
+def fill_entry(entry: Content, suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
+    """An empty or an earlier entry with these facts (by the names of `FACTS`; None: unknown), these figures in place of all it has, and the tasks
+    that have none under `left_out`. A split that the entry has gets the figures that it names, any other split all."""
+    filled = {**deepcopy(dict(entry)), TASKS: _without_values(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():
-        if (value := facts.get(fact)) is not None:
-            merge(filled, nested(key, value))
+        if facts.get(fact) is not None:
+            merge(filled, nested(key, facts[fact]))
     tasks = filled[TASKS]
     for id, splits in figures.items():
         for split, values in splits.items():
-            nulls = tasks.get(id, {}).get(split) or dict.fromkeys(values)
-            if nulls:
-                tasks.setdefault(id, {})[split] = {name: values.get(name, null) for name, null in nulls.items()}
+            block = tasks.get(id, {}).get(split) or dict.fromkeys(values)
+            if block:
+                tasks.setdefault(id, {})[split] = {name: values.get(name, null) for name, null in block.items()}
     filled.pop(LEFT_OUT, None)
     if left_out := [id for id in dict.fromkeys([*suite.tasks, *tasks]) if id not in figures]:
         filled[LEFT_OUT] = left_out
@@ -136,6 +112,6 @@ def unfilled(value: Any, key: str = "") -> Iterator[str]:
         yield from [key] if key and is_all_null else null_keys
 
 
-def _with_nulls(value: Any) -> Any:
-    """The same nested objects, with null for every other value."""
-    return {name: _with_nulls(item) for name, item in value.items()} if isinstance(value, dict) else None
+def _without_values(value: Any) -> Any:
+    """The same nested objects, with null in place of every other value."""
+    return {name: _without_values(item) for name, item in value.items()} if isinstance(value, dict) else None

@@ -14,7 +14,7 @@ from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.files import split_lines
 from mtl.runs.folder import FILE, RunFolder
-from mtl.submissions.files import MOST_PREDICTIONS, foreign_problems, glue_name, read_files
+from mtl.submissions.files import MOST_PREDICTIONS, glue_name, read_files
 from mtl.submissions.forms import HEADER, read_tsv
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
@@ -31,6 +31,12 @@ class Submitted:
     tasks: Sequence[Task]  # those of the run
     data_dir: Path
     facts: Mapping[str, Any]  # by name, see `mtl.submissions.entry.FACTS`
+
+    @property
+    def test_files(self) -> list[tuple[Task, Path]]:
+        """The tasks with a test file, each with the seed's file of predictions for it."""
+        tasks = [task for task in self.tasks if task.files["test"] is not None]
+        return [(task, self.folder.predictions(self.seed, "test", task.id)) for task in tasks]
 
 
 @dataclass(frozen=True)
@@ -66,10 +72,9 @@ def write_zip_of(path: Path, contents: Mapping[str, bytes]) -> None:
 
 
 def write_zip(submitted: Submitted) -> list[str]:
-    folder, seed = submitted.folder, submitted.seed
-    tasks = [task for task in submitted.tasks if task.files["test"] is not None]
-    files = [folder.predictions(seed, "test", task.id) for task in tasks]
-    write_zip_of(folder.submission(seed), {file.name: file.read_bytes() for file in files})
+    """Write a seed's zip with the run's files of test predictions. There is nothing that its user should know."""
+    files = [file for _, file in submitted.test_files]
+    write_zip_of(submitted.folder.submission(submitted.seed), {file.name: file.read_bytes() for file in files})
     return []
 
 
@@ -77,19 +82,18 @@ def check_lines(path: Path, suite: Suite, data_dir: Path, file_of: Callable[[Tas
     """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be those published, or else those of the
     test files in `data_dir`. `file_of` names a task's file; `indexed`: whether its lines have row numbers. Raises InputError as `read_files`."""
     names = {file_of(task): task for task in suite.tasks.values() if task.files["test"] is not None}
-    contents, foreign = read_files(path, names.__contains__)
-    if not contents and foreign:
+    files = read_files(path, names.__contains__)
+    if not files.contents and files.unread:
         form = f"files such as {next(iter(names), FILE)}, with a prediction on each line and in no folder"
-        return Checked([f"{path}: {foreign[0]} is no such file; the leaderboard takes {form}"])
-    problems = [f"{path}/{name}: is missing" for name in names if name not in contents]
-    problems += foreign_problems(path, suite, foreign, f"test predictions, such as {next(iter(names), FILE)},")
+        return Checked([f"{path}: {files.unread[0]} is no such file; the leaderboard takes {form}"])
+    problems = [f"{path}/{name}: is missing" for name in names if name not in files.contents]
+    problems += files.foreign_problems(suite, f"test predictions, such as {next(iter(names), FILE)},")
     notes = []
     for name, task in names.items():
-        if name not in contents:
+        if name not in files.contents:
             continue
         try:
-            file = f"{path}/{name}"
-            lines = read_tsv(task, split_lines(contents[name], file, most=MOST_PREDICTIONS), file, indexed)
+            lines = read_tsv(files.file(name, task, [], MOST_PREDICTIONS), indexed)
         except InputError as error:
             problems.append(str(error))
             continue
@@ -123,13 +127,11 @@ def glue_problem(suite: Suite) -> str | None:
 
 def write_glue(submitted: Submitted) -> list[str]:
     """Write a seed's zip. Returns what its user should know: the leaderboard takes only all tasks together."""
-    folder, seed = submitted.folder, submitted.seed
     contents = {}
-    for task in submitted.tasks:
-        if task.files["test"] is not None:
-            path = folder.predictions(seed, "test", task.id)
-            _, *lines = split_lines(path.read_bytes(), str(path))
-            contents[glue_name(task)] = "\n".join([HEADER, *(f"{row}\t{line}" for row, line in enumerate(lines)), ""])
-    write_zip_of(folder.submission(seed), {name: text.encode() for name, text in contents.items()})
-    lacking = [name for task in submitted.suite.tasks.values() if (name := glue_name(task)) not in contents]
+    for task, path in submitted.test_files:
+        _, *lines = split_lines(path.read_bytes(), str(path))
+        indexed = "".join(f"{row}\t{line}\n" for row, line in enumerate(lines))
+        contents[glue_name(task)] = f"{HEADER}\n{indexed}".encode()
+    write_zip_of(submitted.folder.submission(submitted.seed), contents)
+    lacking = [name for name in map(glue_name, submitted.suite.tasks.values()) if name not in contents]
     return [f"the leaderboard asks for these files too: {listed(lacking, 20)}"] if lacking else []

@@ -3,116 +3,109 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mtl.base.errors import InputError
 from mtl.base.untrusted import parse_json
 from mtl.data.columns import optional_value
-from mtl.data.files import split_lines
 from mtl.data.forms import quoted_rows
 from mtl.data.json_rows import parse_row
+from mtl.submissions.files import PredictionFile
 from mtl.submissions.lines import ID, IDS, NUMBERS, PredictionLines, RowMarks, columns_beside, row_columns, row_marks
 from mtl.submissions.row_files import PREDICTION, show
-from mtl.tasks.task import Task
 
 HEADER = "index\tprediction"  # of a file whose lines have the number of their row, from 0
 # What an only column of predictions may be called, in lower case, beside the name of the targets' column.
 PREDICTIONS = (PREDICTION, "predictions", "predicted", "pred", "y_pred", "target", "label", "answer")
 
 
-def read_tsv(task: Task, lines: Sequence[str], name: str, indexed: bool | None = None) -> PredictionLines:
-    """The predictions on the lines of the file `name`: a header, and one prediction on each further line. `indexed`: whether the number of its row
-    stands before it; None: the header says it. Raises InputError, which names the line, for another header or number."""
-    if not lines:
-        raise InputError("the file is empty; it needs a header and one prediction for each row", path=name, line=1)
-    header = lines[0]
-    indexed = header == HEADER if indexed is None else indexed
-    wanted = [HEADER] if indexed else dict.fromkeys([task.target, "target"])
-    if header not in wanted:
-        raise InputError(f"the header is {header!r}; it must be {' or '.join(map(repr, wanted))}", path=name, line=1)
-    predictions = list[str]()
-    for row, line in enumerate(lines[1:]):
-        prediction = line
-        if indexed:
-            index, tab, prediction = line.partition("\t")
-            if index != str(row) or not tab:
-                problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
-                raise InputError(problem, path=name, line=row + 2)
-        predictions.append(prediction)
-    return PredictionLines(name, predictions, lines=range(2, len(lines) + 1), typed=False, escaped=True)
+def read_table(file: PredictionFile) -> PredictionLines:
+    """The predictions in a .csv or a .tsv with a header: in the column `prediction`, in the only one, or in one of two. Others may have the rows'
+    ids or numbers, and values of the data (`row_columns`). Raises InputError for a header that says too little, and rows of other lengths."""
+    is_tsv = file.name.endswith(".tsv")
+    if is_tsv and (not file.lines or file.lines[0] in (HEADER, file.task.target, "target")):
+        return read_tsv(file, indexed=file.lines[:1] == [HEADER])
+    (header_line, header), *rows = _numbered_cells(file) or [(1, [])]
+    column = _prediction_column(file, header_line, header)
+    predictions, cells_beside = [], []
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise file.error(f"must have {len(header)} cells, as the header", line)
+        predictions.append(cells[column])
+        cells_beside.append({header[place].strip(): cell for place, cell in enumerate(cells) if place != column})
+    marks, line_numbers = row_marks(file.task, cells_beside, file.ids), [line for line, _ in rows]
+    return PredictionLines(file.name, predictions, marks, line_numbers, "lines" if is_tsv else "cells")
 
 
-def read_cells(task: Task, content: bytes, name: str, ids: Sequence[str], most: int) -> PredictionLines:
-    """The predictions in the file `name` of at most `most` lines, a .csv or a .tsv with a header: in the column prediction, in its only column, or in
-    one of two. Another column may have the rows' ids (`ids` are further names of it) or their numbers, and others the data's `row_columns`. A .tsv
-    as mtl writes it is read by `read_tsv`. Raises InputError for a header that does not say which column has what, and for rows of other lengths."""
-    lines = split_lines(content, name, most=most)
-    if name.endswith(".tsv") and (not lines or lines[0] in (HEADER, task.target, "target")):
-        return read_tsv(task, lines, name)
-    if name.endswith(".csv"):
-        quoted = quoted_rows(name, (f"{line}\n" for line in lines))
-        numbered = [(number, cells) for number, cells in quoted if lines[number - 1]]  # blank lines are left out
-    else:
-        numbered = [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
-    header_number, header = numbered[0] if numbered else (1, list[str]())
-    column = _prediction_column(task, name, header_number, header, ids)
-    rows = numbered[1:]
-    if uneven := [number for number, cells in rows if len(cells) != len(header)]:
-        raise InputError(f"must have {len(header)} cells, as the header", path=name, line=uneven[0])
-    titles = {place: title.strip() for place, title in enumerate(header) if place != column}
-    beside = [{title: cells[place] for place, title in titles.items()} for _, cells in rows]
-    predictions = [cells[column] for _, cells in rows]
-    numbers = [number for number, _ in rows]
-    marks = row_marks(task, beside, ids)
-    return PredictionLines(name, predictions, marks, numbers, typed=False, escaped=name.endswith(".tsv"))
+def _numbered_cells(file: PredictionFile) -> list[tuple[int, list[str]]]:
+    """The cells of each row of a table, after the line that the row begins on. Blank lines of a .csv are no rows."""
+    if not file.name.endswith(".csv"):
+        return [(number, line.split("\t")) for number, line in enumerate(file.lines, start=1)]
+    rows = quoted_rows(file.name, (f"{line}\n" for line in file.lines))
+    return [(line, cells) for line, cells in rows if file.lines[line - 1]]
 
 
-def _prediction_column(task: Task, name: str, line: int, header: Sequence[str], ids: Sequence[str]) -> int:
-    """The number of the column of predictions, from 0. `line` is the header's; the rest, and the error if it does not say it: as `read_cells`."""
-    columns = [title.strip().lower() for title in header]
-    if columns.count(PREDICTION) == 1:
-        return columns.index(PREDICTION)
-    id_columns = [number for number, title in enumerate(columns) if title in (*map(str.lower, ids), *IDS, *NUMBERS)]
-    if len(columns) == 2 and len(id_columns) == 1:
-        return 1 - id_columns[0]  # the other one
-    if len(columns) == 1 and columns[0] in (*PREDICTIONS, task.target.lower()):
+def _prediction_column(file: PredictionFile, line: int, header: Sequence[str]) -> int:
+    """The number of the column of predictions, from 0. Raises InputError, with the header's line, if the header does not say it."""
+    titles = [title.strip().lower() for title in header]
+    if titles.count(PREDICTION) == 1:
+        return titles.index(PREDICTION)
+    if len(titles) == 1 and titles[0] in (*PREDICTIONS, file.task.target.lower()):
         return 0
-    rule = f"it must be {ID} and {PREDICTION}, or {task.target!r} alone with a prediction for each row in their order"
-    raise InputError(f"the header is {', '.join(header)!r}; {rule}", path=name, line=line)
+    marks = {*map(str.lower, file.ids), *IDS, *NUMBERS}
+    others = [place for place, title in enumerate(titles) if title not in marks]
+    if len(titles) == 2 and len(others) == 1:
+        return others[0]
+    alone = f"{file.task.target!r} alone with a prediction for each row in their order"
+    raise file.error(f"the header is {', '.join(header)!r}; it must be {ID} and {PREDICTION}, or {alone}", line)
 
 
-def read_json_lines(
-    task: Task, content: bytes, name: str, ids: Sequence[str], most: int, are_rows: bool = False
-) -> PredictionLines:
-    """The predictions in the file `name` with an object on each line. Raises InputError, which names the line. The arguments are those of
-    `read_cells`, and `are_rows`: whether the objects are the data's rows, which their columns tell apart, and not the key `id`."""
-    predictions, beside = [], []
-    for line, written in enumerate(split_lines(content, name, most=most), start=1):
-        row = parse_row(name, line, written)
+def read_tsv(file: PredictionFile, indexed: bool) -> PredictionLines:
+    """The predictions in a .tsv as mtl writes it: one on each line after the header, in an `indexed` file behind the number of its row, from 0."""
+    if not file.lines:
+        raise file.error("the file is empty; it needs a header and one prediction for each row", 1)
+    header, *predictions = file.lines
+    headers = [HEADER] if indexed else list(dict.fromkeys([file.task.target, "target"]))
+    if header not in headers:
+        raise file.error(f"the header is {header!r}; it must be {' or '.join(map(repr, headers))}", 1)
+    for row, line in enumerate(predictions if indexed else ()):
+        index, tab, prediction = line.partition("\t")
+        if index != str(row) or not tab:
+            problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
+            raise file.error(problem, row + 2)
+        predictions[row] = prediction
+    return PredictionLines(file.name, predictions, line_numbers=range(2, len(file.lines) + 1), writing="lines")
+
+
+def read_json_lines(file: PredictionFile) -> PredictionLines:
+    """The predictions in a file with an object on each line. All objects have an id, or none; rows of the data are told apart by their columns, and
+    by the first of `file.ids` that all of them have. Raises InputError for another line."""
+    predictions, rows = [], list[dict[str, Any]]()
+    for number, line in enumerate(file.lines, start=1):
+        row = parse_row(file.name, number, line)
         if PREDICTION not in row:
-            raise InputError(f'no key {PREDICTION!r}; a line is {{"id": …, "prediction": …}}', path=name, line=line)
-        predictions.append(_flat_value(name, line, PREDICTION, row.pop(PREDICTION)))
-        beside.append(row)
-        if not are_rows and (ID in row) != (ID in beside[0]):
+            raise file.error(f'no key {PREDICTION!r}; a line is {{"id": …, "prediction": …}}', number)
+        predictions.append(_flat_value(file, number, PREDICTION, row.pop(PREDICTION)))
+        rows.append(row)
+        if (ID in row) != (ID in rows[0]) and not file.has_rows:
             difference = "an id, and line 1 has none" if ID in row else "no id, and line 1 has one"
-            raise InputError(f"has {difference}; write the ids of all rows, or of none", path=name, line=line)
-    if not beside:
-        raise InputError("the file is empty; it needs a prediction for each row", path=name, line=1)
-    if are_rows:
-        complete = [id for id in ids if all(optional_value(row, id) is not None for row in beside)]
-        marks = RowMarks(columns_beside(beside, [*row_columns(task), *complete[:1]]))
+            raise file.error(f"has {difference}; write the ids of all rows, or of none", number)
+    if not rows:
+        raise file.error("the file is empty; it needs a prediction for each row", 1)
+    if file.has_rows:
+        complete = [id for id in file.ids if all(optional_value(row, id) is not None for row in rows)]
+        marks = RowMarks(columns_beside(rows, [*row_columns(file.task), *complete[:1]]))
     else:
-        marks = row_marks(task, beside, ids)
-    return PredictionLines(name, predictions, marks, range(1, len(predictions) + 1), are_rows=are_rows)
+        marks = row_marks(file.task, rows, file.ids)
+    return PredictionLines(file.name, predictions, marks, range(1, len(rows) + 1), are_rows=file.has_rows)
 
 
-def read_json_by_id(content: bytes, name: str) -> PredictionLines:
-    """The predictions in the file `name` with an object by ids, as the script of SQuAD takes them; errors number them from 1. Raises InputError."""
-    by_id = parse_json(content, name, dict[str, Any], "it is an object with a prediction for each id")
-    values = [_flat_value(name, number, id, value) for number, (id, value) in enumerate(by_id.items(), start=1)]
-    return PredictionLines(name, values, RowMarks(ids=list(by_id)), range(1, len(values) + 1))
+def read_json_by_id(file: PredictionFile) -> PredictionLines:
+    """The predictions in a file with an object by ids, as the script of SQuAD takes them; errors number them from 1."""
+    by_id = parse_json(file.content, file.name, dict[str, Any], "it is an object with a prediction for each id")
+    values = [_flat_value(file, number, id, value) for number, (id, value) in enumerate(by_id.items(), start=1)]
+    return PredictionLines(file.name, values, RowMarks(ids=list(by_id)), range(1, len(values) + 1))
 
 
-def _flat_value(name: str, line: int, key: str, value: Any) -> Any:
+def _flat_value(file: PredictionFile, line: int, key: str, value: Any) -> Any:
     """The value of a key on a line. Raises InputError for lists or objects in a list, which take many times the memory of their texts."""
     if isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
-        raise InputError(f"{key} {show(value)} must be a value, or a list of texts or numbers", path=name, line=line)
+        raise file.error(f"{key} {show(value)} must be a value, or a list of texts or numbers", line)
     return value

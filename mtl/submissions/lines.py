@@ -1,46 +1,47 @@
-"""Predictions one after another, as they stand in tables, in JSON Lines, in an object by ids, in the data's rows, and in lists of Python."""
+"""Predictions as they stand in a file or in a list of Python, before they are put to the rows of the data, and what stands beside them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.columns import LIST, optional_value, text
 from mtl.submissions.row_files import PREDICTION, value_target
-from mtl.tasks.target_kind import Target
+from mtl.tasks.target_kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import BESIDE, Task
 
 ID = "id"  # the key of a row's id on a line of predictions
 IDS = (ID, "ids", "guid", "uid", "qid", "row_id", "example_id")  # names of columns of ids, in lower case
-NUMBERS = ("", "index", "idx", "row", "unnamed: 0")  # and of columns of row numbers; pandas writes an empty name
+NUMBERS = ("", "index", "idx", "row", "unnamed: 0")  # names of columns of row numbers; pandas writes an empty one
 
 Order = Sequence[int]  # for each row of the data, the position of its prediction, from 0
 
 
 @dataclass(frozen=True)
 class RowMarks:
-    """What stands beside predictions and says which rows they are of."""
+    """What stands beside predictions and says which rows they belong to."""
 
-    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # of the data (`row_columns`), with their values
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # values by column of the data (`row_columns`)
     ids: Sequence[Any] | None = None  # values with a type; None: the predictions are in the order of the rows
-    number_column: str | None = None  # the column of the ids, if by its name these may be the rows' numbers
-    ignored: Sequence[str] = ()  # the names of what stands there, if nothing of it tells the rows apart
+    number_column: str | None = None  # the column of the ids, if its name says that these may be numbers of the rows
+    ignored: Sequence[str] = ()  # the names of all columns, if none of them tells the rows apart
 
     @cached_property
     def first_number(self) -> int | None:
         """The number of the first row, 0 or 1, if the ids number the rows, in any order; None if they do not."""
         if self.number_column is None or self.ids is None:
             return None
-        numbers, count = {*self.ids}, len(self.ids)
-        return next((first for first in (0, 1) if numbers == {str(first + row) for row in range(count)}), None)
+        ids, rows = set(self.ids), range(len(self.ids))
+        firsts = [first for first in (0, 1) if ids == {str(first + row) for row in rows}]
+        return firsts[0] if firsts else None
 
     @property
     def has_ids(self) -> bool:
-        """Whether the ids are not numbers of the rows."""
+        """Whether there are ids, and they do not number the rows."""
         return self.ids is not None and self.first_number is None
 
 
@@ -49,39 +50,40 @@ class PredictionLines:
     """Predictions as they stand in a file or a list of Python: what they mean is not checked yet."""
 
     name: str  # the path of the file, or the key of the list, for messages
-    values: Sequence[Any]  # texts, or of JSON Lines and of lists values with a type
+    values: Sequence[Any]  # as `writing` says
     marks: RowMarks = field(default_factory=RowMarks)
-    lines: Sequence[int] | None = None  # the line that each begins on; None: they are of a list
-    typed: bool = True  # whether the values have types
-    escaped: bool = False  # whether they are texts as `TargetKind.to_line` writes them
+    line_numbers: Sequence[int] | None = None  # the line that each prediction begins on; None: they are of a list
+    writing: Literal["values", "cells", "lines"] = "values"  # with types, or texts, or texts of `TargetKind.to_line`
     are_rows: bool = False  # whether they stand in rows of the data, of which there may be more than are wanted
 
     def error(self, message: str, position: int | None = None) -> InputError:
-        """What is wrong with the prediction at a position, from 0; None: with the whole file or list."""
-        if self.lines is None:
+        """The error for the prediction at a position, from 0. Without a position, it is an error of the whole file or list."""
+        if self.line_numbers is None:
             return InputError(message, key=self.name if position is None else f"{self.name}, row {position + 1}")
         if position is None:
             return InputError(message, path=self.name)
-        return InputError(message, path=self.name, line=self.lines[position] if self.lines else 1)
+        return InputError(message, path=self.name, line=self.line_numbers[position] if self.line_numbers else 1)
 
     def targets(
         self, task: Task, order: Order | None = None, candidates: np.ndarray | None = None
     ) -> tuple[np.ndarray, list[InputError]]:
-        """The targets that predictions mean, (rows,), and what is wrong with the file. The targets are whole if nothing is. `order` is None for that
-        of the predictions; `candidates`, int64 (rows,), has the number of candidates of each row of a choice; None: unknown."""
+        """The targets (rows,) that the predictions mean, in this order or in their own, and what is wrong with them; the targets are whole if nothing
+        is. `candidates`, int64 (rows,), has the number of candidates of each row of a choice; None: unknown."""
         kind, targets, errors = target_kind(task), list[Target](), list[InputError]()
         for row, position in enumerate(range(len(self.values)) if order is None else order):
-            count = int(candidates[row]) if candidates is not None and row < len(candidates) else None
-            value = self.values[position]
+            count = None if candidates is None else int(candidates[row])
             try:
-                if self.typed:
-                    targets.append(value_target(task, value, count))
-                else:
-                    cell = kind.line_cell(value) if self.escaped else value
-                    targets.append(kind.parse_prediction(cell, count))
+                targets.append(self._target(task, kind, self.values[position], count))
             except ValueError as error:
                 errors.append(self.error(str(error), position))
         return np.array(targets, dtype=kind.dtype), errors
+
+    def _target(self, task: Task, kind: TargetKind, value: Any, candidates: int | None) -> Target:
+        """The target that one prediction means. Raises ValueError for a prediction that is not valid."""
+        if self.writing == "values":
+            return value_target(task, value, candidates)
+        cell = kind.line_cell(value) if self.writing == "lines" else value
+        return kind.parse_prediction(cell, candidates)
 
     def answer(self, position: int) -> str:
         """A prediction as the text of an answer. Raises InputError for a value that has no text."""
@@ -93,33 +95,35 @@ class PredictionLines:
 
 def row_columns(task: Task) -> list[str]:
     """The columns of a task's data that tell its rows apart: those of texts and of spans. None of them has a target."""
-    marked = task.reading.spans.split(BESIDE)[:1] if task.reading and task.reading.spans else []
-    return [column for column in [*task.text_columns, *task.span_columns, *marked] if column not in task.target_columns]
-
-
-def cell_beside(row: Mapping[Any, Any], column: str) -> Any:
-    """The value of a column in a row that another program wrote, perhaps flat for nested, a text for a list, in another case; None: it has none."""
-    if (value := optional_value(row, column)) is not None:
-        return value
-    values = {str(name).lower(): value for name, value in row.items()}
-    return values.get(column.removesuffix(LIST).lower())
-
-
-def columns_beside(rows: Sequence[Mapping[Any, Any]], columns: Iterable[str]) -> dict[str, list[Any]]:
-    """The values of those of the columns that any of the rows has (`cell_beside`)."""
-    values = {column: [cell_beside(row, column) for row in rows] for column in columns}
-    return {column: cells for column, cells in values.items() if any(cell is not None for cell in cells)}
+    columns = [*task.text_columns, *task.span_columns]
+    if task.reading is not None and task.reading.spans is not None:
+        columns.append(task.reading.spans.split(BESIDE)[0])  # of the text that the spans are in
+    return [column for column in columns if column not in task.target_columns]
 
 
 def row_marks(task: Task, rows: Sequence[Mapping[Any, Any]], ids: Sequence[str]) -> RowMarks:
     """What stands beside predictions in rows that another program wrote. `ids` are further names that the column of ids may have."""
     columns = columns_beside(rows, row_columns(task))
-    id_names = [*map(str.lower, ids), *IDS]
-    spelled = {str(key).strip().lower(): key for row in rows for key in row}
-    name = next((known for known in (*id_names, *NUMBERS) if known in spelled), None)
-    if name is None:
-        return RowMarks(columns, ignored=() if columns else [*map(str, spelled.values())])
-    values = [row.get(spelled[name]) for row in rows]
-    if name in id_names:
-        return RowMarks(columns, values)
-    return RowMarks(columns, [*map(str, values)], number_column=str(spelled[name]).strip())
+    titles = {str(title).strip().lower(): title for row in rows for title in row}  # as they stand, by their plain form
+    for name in (*map(str.lower, ids), *IDS):
+        if name in titles:
+            return RowMarks(columns, [row.get(titles[name]) for row in rows])
+    for name in NUMBERS:
+        if name in titles:
+            numbers = [str(row.get(titles[name])) for row in rows]
+            return RowMarks(columns, numbers, number_column=str(titles[name]).strip())
+    return RowMarks(columns, ignored=() if columns else [str(title) for title in titles.values()])
+
+
+def columns_beside(rows: Sequence[Mapping[Any, Any]], columns: Iterable[str]) -> dict[str, list[Any]]:
+    """The values of those of the columns that any of the rows has (`_value_beside`)."""
+    values = {column: [_value_beside(row, column) for row in rows] for column in columns}
+    return {column: cells for column, cells in values.items() if any(cell is not None for cell in cells)}
+
+
+def _value_beside(row: Mapping[Any, Any], column: str) -> Any:
+    """The value of a column in a row that another program wrote, perhaps with names in another case, and nested values and lists flat; or None."""
+    if (value := optional_value(row, column)) is not None:
+        return value
+    values = {str(name).lower(): value for name, value in row.items()}
+    return values.get(column.removesuffix(LIST).lower())

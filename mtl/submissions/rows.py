@@ -1,8 +1,9 @@
-"""The format `rows`: the leaderboard's entry, and the rows of the data with predictions, of a run or of another submission (`rejoin`)."""
+"""Write a submission of rows, the data's rows with predictions and the leaderboard's entry: of a run, or of another submission (`rejoin`)."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.data.examples import read_targets
-from mtl.submissions.data_rows import DataRows
-from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, measure, read_entry, read_template, unfilled
-from mtl.submissions.files import MOST_PREDICTIONS, read_submission, row_contents, rows_name
+from mtl.submissions.data_rows import DataRows, prediction_order
+from mtl.submissions.entry import LEFT_OUT, Content, file_name, fill_entry, measure, read_entry, read_template, unfilled
+from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked, Submitted
 from mtl.submissions.forms import read_json_lines
 from mtl.submissions.lines import Order, PredictionLines, RowMarks
@@ -22,34 +23,52 @@ from mtl.submissions.row_files import RowFile, data_files, data_remarks, predict
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
+Predicted = Mapping[str, Sequence["PredictedFile"]]  # the files of a submission by task id
 Parts = Mapping[str, PredictionLines]  # the predictions that a submission has of a task, by split
 
 
+@dataclass(frozen=True)
+class PredictedFile:
+    """A data file whose rows have predictions."""
+
+    data: RowFile
+    text: str  # the rows with their predictions
+    figures: dict[str, float]  # that the entry has of it, by name
+
+
 def write_rows(run: Submitted) -> list[str]:
-    """Write `submission/` in the seed's folder: NAME.json and TASK/dev.jsonl, TASK/test.jsonl. Returns what its user should know. Raises
-    InputError if the data has another number of rows than the predictions, or a key `prediction`."""
-    suite, folder = run.suite, run.folder.submission_folder(run.seed)
-    files: dict[str, dict[str, RowFile]] = {}
-    figures: Figures = {}
-    for task in run.tasks:
-        files[task.id] = data_files(task, run.data_dir)
-        figures[task.id] = {}
-        for split, file in files[task.id].items():
-            path = run.folder.predictions(run.seed, split, task.id)
-            targets = read_targets(task, path, predicted=True).tolist()
-            if len(targets) != len(file.lines):
-                raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
-            values = prediction_values(task, targets, list(files[task.id].values()))
-            write_text(folder / rows_name(task, split), file.with_predictions(values))
-            figures[task.id][split] = measure(suite, file, targets)
-    template = read_template(suite, run.data_dir)
-    entry = fill_entry(template or {}, suite, run.facts, figures)
+    """Write `submission/` in the seed's folder: NAME.json, and TASK/dev.jsonl and TASK/test.jsonl for each task. Returns what its user should know.
+    Raises InputError, and writes nothing, if the data has another number of rows than the predictions, or a key `prediction`."""
+    data = {task.id: data_files(task, run.data_dir) for task in run.tasks}
+    predicted = {id: [_file_of_run(run, file, files) for file in files.values()] for id, files in data.items()}
+    template = read_template(run.suite, run.data_dir)
     name = file_name(str(run.facts["name"]))
-    write_json(folder / name, entry)
-    return data_remarks(list(files.values()), run.data_dir) + _entry_remarks(run, name, entry, template is not None)
+    entry = _write(run.folder.submission_folder(run.seed), predicted, name, template or {}, run.suite, run.facts)
+    return data_remarks(list(data.values()), run.data_dir) + _entry_remarks(run, name, entry, template is not None)
 
 
-def _entry_remarks(run: Submitted, name: str, entry: Mapping[str, Any], has_template: bool) -> list[str]:
+def _file_of_run(run: Submitted, file: RowFile, files: Mapping[str, RowFile]) -> PredictedFile:
+    """A data file with the run's predictions, in the form of the labels in all `files` of the task."""
+    path = run.folder.predictions(run.seed, file.split, file.task.id)
+    targets = read_targets(file.task, path, predicted=True).tolist()
+    if len(targets) != len(file.lines):
+        raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
+    values = prediction_values(file.task, targets, list(files.values()))
+    return PredictedFile(file, file.with_predictions(values), measure(run.suite, file, targets))
+
+
+def _write(folder: Path, predicted: Predicted, name: str, entry: Content, suite: Suite, facts: Content) -> Content:
+    """Write a submission, and return its entry, the file `name`: `entry` with these facts and the figures of the predicted files."""
+    for files in predicted.values():
+        for file in files:
+            write_text(folder / rows_name(file.data.task, file.data.split), file.text)
+    figures = {id: {file.data.split: file.figures for file in files} for id, files in predicted.items()}
+    filled = fill_entry(entry, suite, facts, figures)
+    write_json(folder / name, filled)
+    return filled
+
+
+def _entry_remarks(run: Submitted, name: str, entry: Content, has_template: bool) -> list[str]:
     """What the user of a run's entry, the file `name`, should know, one line each. `has_template`: whether an empty entry was filled to make it."""
     remarks, declared = list[str](), run.suite.submission
     if LEFT_OUT in entry:
@@ -64,89 +83,69 @@ def _entry_remarks(run: Submitted, name: str, entry: Mapping[str, Any], has_temp
 
 
 def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None) -> Checked:
-    """Write to `out`, a new or empty folder, the submission in `path`, a zip or a folder, with the rows of `data_dir`'s files: those of the
-    tasks that both have. If there are problems, nothing is written. `name` is that of the system; None: it stays as it is in the entry. Raises
-    InputError for `out` and `name` that cannot be used, and files that cannot be read."""
+    """Write the submission in a zip or a folder to `out`, a new folder, with the rows of `data_dir`, for tasks that both have; if there are problems,
+    nothing is written. `name` is that of the system; None: as the entry has it. Raises InputError for a bad `out` or `name`, and for bad files."""
     with locating(key="--name"):
         typed(SubmissionConfig, {"header": "task", "name": name})  # the name is read as a setting; a header is required
     check_new_folder(out)
-    contents, _ = read_submission(path, suite)
-    entry_name, entry = read_entry(path, contents)
-    data = list[dict[str, RowFile]]()  # the files whose rows are written, by split, for each task
-    rejoined: dict[str, _RejoinedTask] = {}  # by task id
-    without_files = list[str]()  # the ids of submitted tasks that the data does not have
+    files = read_submission(path, suite)
+    entry_name, entry = read_entry(files)
+    data = list[Mapping[str, RowFile]]()  # of each task that both have, by split
+    predicted: dict[str, list[PredictedFile]] = {}
+    problems, without_data = list[str](), list[str]()
     for task in tasks:
-        submitted = {
-            split: read_json_lines(task, content, file, suite.submission.ids, MOST_PREDICTIONS, are_rows=True)
-            for split, file, content in row_contents(path, contents, task)
-        }
-        if not submitted:
-            continue
-        if files := data_files(task, data_dir):
-            data.append(files)
-            rejoined[task.id] = _rejoin_task(suite, files, submitted, data_dir)
-        else:
-            without_files.append(task.id)
+        parts = {split: read_json_lines(file) for split, file in files.of_rows(task, suite.submission.ids).items()}
+        row_files = data_files(task, data_dir) if parts else {}
+        if parts and not row_files:
+            without_data.append(task.id)
+        if row_files:
+            data.append(row_files)
+            predicted[task.id] = []
+        for file in row_files.values():
+            rejoined = _rejoin_file(suite, file, parts, data_dir)
+            if isinstance(rejoined, PredictedFile):
+                predicted[task.id].append(rejoined)
+            else:
+                problems.append(rejoined)
     if not data:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
-    problems = [problem for parts in rejoined.values() for problem in parts.problems]
     if not problems:
         with new_folder(out) as folder:
-            for parts in rejoined.values():
-                for file_path, text in parts.texts.items():
-                    write_text(folder / file_path, text)
-            filled = fill_entry(entry, suite, {"name": name}, {id: parts.figures for id, parts in rejoined.items()})
-            write_json(folder / (entry_name if name is None else file_name(name)), filled)
-    left_out = f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_files)}"
-    remarks = [left_out] if without_files else []
-    return Checked(problems, remarks + data_remarks(data, data_dir))
+            _write(folder, predicted, entry_name if name is None else file_name(name), entry, suite, {"name": name})
+    left_out = f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_data)}"
+    return Checked(problems, ([left_out] if without_data else []) + data_remarks(data, data_dir))
 
 
-class _RejoinedTask(NamedTuple):
-    """What a submission has of a task, put to the rows of the data's files; without the files that have a problem."""
-
-    texts: dict[str, str]  # the content of each file to write, by its path in the submission
-    figures: dict[str, dict[str, float]]  # of the entry, by split and name
-    problems: list[str]  # why rows of a file do not get a prediction each, one line for a file
-
-
-def _rejoin_task(suite: Suite, files: Mapping[str, RowFile], submitted: Parts, data_dir: Path) -> _RejoinedTask:
-    """Put a task's submitted predictions to the rows of its data files; both are given by split. Raises InputError for a wrong prediction."""
-    rejoined = _RejoinedTask({}, {}, [])
-    for split, file in files.items():
-        try:
-            lines, order = _find_predictions(suite, file, submitted, data_dir)
-        except InputError as error:
-            rejoined.problems.append(str(error))
-            continue
-        targets, errors = lines.targets(file.task, order, file.sizes)
-        if errors:
-            raise errors[0]
-        rejoined.texts[rows_name(file.task, split)] = file.with_predictions([lines.values[at] for at in order])
-        rejoined.figures[split] = measure(suite, file, targets)
-    return rejoined
-
-
-def _find_predictions(suite: Suite, file: RowFile, submitted: Parts, data_dir: Path) -> tuple[PredictionLines, Order]:
-    """The predictions for a data file, and the order in which its rows get them: those that the submission has for the file's split. If these do not
-    fit, all of the task, because rows of our dev may be in a submission's test file. A row gets the prediction of the row with the same texts and,
-    if the task has ids (`Submission.ids`), the same id. Raises InputError for a row without a prediction, or with several different ones."""
-    layout = file.task.layout(file.split, data_dir)
-    unknown = np.full(len(file.lines), np.nan)  # targets, of which only the number counts
-    data = DataRows(file.task, file.split, Path(file.name), layout, unknown)
-    ids, parts = suite.submission.ids, list(submitted.values())
-    if len(parts) == 1:
-        return parts[0], data.order(parts[0], ids)
-    own = submitted[file.split]  # a submission has two splits at most
+def _rejoin_file(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> PredictedFile | str:
+    """A data file with the submitted predictions, or the problem if rows have none, or several different ones. Raises InputError for a wrong one."""
     try:
-        return own, data.order(own, ids)
-    except InputError:
-        joined = _joined(parts)
-    return joined, data.order(joined, ids)
+        lines, order = _find_predictions(suite, file, parts, data_dir)
+    except InputError as error:
+        return str(error)
+    targets, errors = lines.targets(file.task, order, file.sizes)
+    if errors:
+        raise errors[0]
+    text = file.with_predictions([lines.values[position] for position in order])
+    return PredictedFile(file, text, measure(suite, file, targets))
+
+
+def _find_predictions(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> tuple[PredictionLines, Order]:
+    """The predictions for a data file, and the order in which its rows get them. Those that the submission has for the file's split are taken if they
+    fit, else all of the task: rows of our dev may be in a submission's test file. Raises InputError as `prediction_order` does."""
+    layout, ids = file.task.layout(file.split, data_dir), suite.submission.ids
+    unknown = np.full(len(file.lines), np.nan)  # the order does not depend on targets
+    rows = DataRows(file.task, file.split, Path(file.name), layout, unknown)
+    if len(parts) > 1:  # then there are both splits
+        with suppress(InputError):
+            return parts[file.split], prediction_order(rows, parts[file.split], ids)
+    lines = _joined(list(parts.values()))
+    return lines, prediction_order(rows, lines, ids)
 
 
 def _joined(parts: Sequence[PredictionLines]) -> PredictionLines:
     """All predictions of a task as one list, with the columns that all parts have."""
+    if len(parts) == 1:
+        return parts[0]
     names = ", ".join(part.name for part in parts)
     values = [value for part in parts for value in part.values]
     shared = [column for column in parts[0].marks.columns if all(column in part.marks.columns for part in parts)]

@@ -19,7 +19,8 @@ from mtl.jobs.imports import import_job
 from mtl.jobs.job import parse_settings
 from mtl.runs.finished import find_runs
 from mtl.submissions.answers import answer_targets
-from mtl.submissions.forms import read_cells
+from mtl.submissions.files import PredictionFile
+from mtl.submissions.forms import read_table
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -95,7 +96,7 @@ def test_bad_lines(lines: list[Line | str], rows_home: Path) -> None:
 
 @pytest.mark.parametrize("file", ["dev_pred_grad.tsv", "dev_pred_grad.jsonl", "grad/dev.jsonl"])
 def test_lines_are_counted_before_they_take_memory(file: str, rows_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.submissions.data_rows.MORE_LINES", 10)
+    monkeypatch.setattr("mtl.submissions.row_predictions.MORE_LINES", 10)
     write("dev_pred_par.tsv", "target", *PAR)
     write(file, *["1"] * 15)
     bad(file=Path(file).name)
@@ -340,7 +341,7 @@ def test_a_target_may_have_the_name_of_a_column_of_ids(rows_home: Path) -> None:
 def test_only_cells_of_tsv_have_escapes(file: str, lines: list[str]) -> None:
     task = Task(id="par", kind="text", text=["text"], target="summary", metric="chrf")
     content = "".join(f"{line}\n" for line in lines).encode()
-    targets, errors = read_cells(task, content, f"dev_pred_par.{file}", [], 10).targets(task)
+    targets, errors = read_table(PredictionFile(task, f"dev_pred_par.{file}", content, [], 10)).targets(task)
     assert targets.tolist() == ["3 \\times 4", "C:\\dir"] and not errors
 
 

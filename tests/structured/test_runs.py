@@ -24,7 +24,8 @@ from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder
 from mtl.structured.passages import unit_features, units_of
-from mtl.submissions.forms import read_tsv
+from mtl.submissions.files import PredictionFile
+from mtl.submissions.row_predictions import READERS, put
 from mtl.submissions.scores import score_predictions
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import target_kind
@@ -220,9 +221,9 @@ def test_a_leaderboard_takes_a_tag_for_each_token_alone(folder: Path) -> None:
     labelled = read_labelled_rows(suite, folder / "data", "test")["slots"].data
     for rows in (labelled, read_public_rows(suite, folder / "data", "test")["slots"]):
         for line, number in ((tags[2], None), (tags[2] + " O", 4)):
-            submitted = ["slots", *tags[:2], line, *tags[3:]]
+            content = "\n".join(["slots", *tags[:2], line, *tags[3:]]).encode()
             with nullcontext() if number is None else raises_input_error(file="x.tsv", line=number):
-                rows.put(read_tsv(rows.task, submitted, "x.tsv"), (), None)
+                put(rows, READERS[".tsv"](PredictionFile(rows.task, "x.tsv", content, (), 100)), ())
 
 
 def test_linear_models_learn_from_a_bounded_number_of_words(

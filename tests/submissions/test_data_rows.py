@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,12 @@ from input_errors import refused
 from rows_suite import GRAD_DEV
 
 from mtl.api.cli import main
+from mtl.submissions.column_order import exact_key, loose_key
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.forms import read_cells, read_json_lines
+from mtl.submissions.files import PredictionFile
+from mtl.submissions.forms import read_table
 from mtl.submissions.lines import row_columns
-from mtl.submissions.matching import exact_key, loose_key
+from mtl.submissions.row_predictions import READERS, put
 from mtl.tasks.task import Task
 
 TASK = Task(id="k", text=["a", "b"], target="label", labels=["x", "y"], kind="labels", metric="accuracy", group="topic")
@@ -36,11 +38,14 @@ def rows(tmp_path: Path) -> DataRows:
 CELLS = ['"He said ""No"" ",1,left,x', ",1,right,y", "same,2,row,y", "same,2,row,y"]
 
 
+def put_lines(rows: DataRows, name: str, lines: Iterable[str], ids: Sequence[str] = ()) -> list[float]:
+    file = PredictionFile(rows.task, name, "\n".join(lines).encode(), ids, 100)
+    return list(put(rows, READERS[Path(name).suffix](file), ids)[0])
+
+
 def labels(rows: DataRows, lines: Sequence[str], ids: Sequence[str] = ()) -> list[str]:
     """The labels of the rows by a .csv with these lines."""
-    predicted = read_cells(TASK, "\n".join(lines).encode(), "mine.csv", ids, 100)
-    targets, _ = rows.put(predicted, ids, None)
-    return [TASK.labels[int(target)] for target in targets] if TASK.labels else []
+    return [["x", "y"][int(target)] for target in put_lines(rows, "mine.csv", lines, ids)]
 
 
 def test_every_order_gives_each_row_its_prediction(rows: DataRows, caplog: pytest.LogCaptureFixture) -> None:
@@ -89,9 +94,9 @@ def test_gold_without_texts_is_not_compared(rows: DataRows) -> None:
     assert labels(rows, ["prediction", *LABELS]) == LABELS
 
 
-def test_an_empty_cell_of_an_only_column_is_quoted_and_a_blank_line_is_no_row() -> None:
-    assert read_cells(TASK, b'label\nx\n""\n\ny\n', "mine.csv", [], 100).values == ["x", "", "y"]
-    refused(read_cells, TASK, b"\n\na,b\nx,y\n", "mine.csv", [], 100, file="mine.csv", line=3)
+def test_an_empty_cell_of_an_only_column_is_quoted_and_a_blank_line_is_no_row(rows: DataRows) -> None:
+    assert read_table(PredictionFile(TASK, "mine.csv", b'label\nx\n""\n\ny\n', [], 100)).values == ["x", "", "y"]
+    refused(lambda: put_lines(rows, "mine.csv", ["", "", "a,b", "x,y"]), file="mine.csv", line=3)
 
 
 def test_nested_texts_and_lists_of_json_lines(tmp_path: Path) -> None:
@@ -101,8 +106,7 @@ def test_nested_texts_and_lists_of_json_lines(tmp_path: Path) -> None:
     rows = DataRows(task, "dev", tmp_path / "dev.jsonl", task.plain_layout, np.zeros(4))
     made = [json.dumps({**row, "prediction": number % 2}) for number, row in enumerate(data)]
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
-        content = "\n".join(made[place] for place in order).encode()
-        assert rows.put(read_json_lines(task, content, "mine.jsonl", [], 100), [], None)[0].tolist() == [0, 1, 0, 1]
+        assert put_lines(rows, "mine.jsonl", [made[place] for place in order]) == [0, 1, 0, 1]
 
 
 def test_what_is_one_value() -> None:
@@ -132,22 +136,20 @@ def test_columns_under_other_names(tmp_path: Path) -> None:
     write_lines(tmp_path / "dev.jsonl", map(json.dumps, data))
     rows = DataRows(task, "dev", tmp_path / "dev.jsonl", task.plain_layout, np.zeros(3))
     flat = [{"First.context": f"text {row}", "tokens": f"['a', '{row}']", "prediction": "xyx"[row]} for row in range(3)]
-    content = "\n".join(json.dumps(row) for row in reversed(flat)).encode()
-    assert rows.put(read_json_lines(task, content, "m.jsonl", [], 100), [], None)[0].tolist() == [0, 1, 0]
+    assert put_lines(rows, "m.jsonl", map(json.dumps, reversed(flat))) == [0, 1, 0]
     table = ["First.context,TOKENS,prediction", *(f"text {row},\"['a', {row}]\",{'xyx'[row]}" for row in (2, 1, 0))]
-    assert rows.put(read_cells(task, "\n".join(table).encode(), "m.csv", [], 100), [], None)[0].tolist() == [0, 1, 0]
+    assert put_lines(rows, "m.csv", table) == [0, 1, 0]
 
 
 def test_json_lines_have_ids_and_numbers_as_tables_have(rows: DataRows, caplog: pytest.LogCaptureFixture) -> None:
     def placed(key: str, keys: Sequence[object], ids: Sequence[str] = ()) -> list[str]:
         lines = [{key: value, "prediction": label} for value, label in zip(keys, reversed(LABELS), strict=True)]
-        content = "\n".join(map(json.dumps, lines)).encode()
-        targets, _ = rows.put(read_json_lines(TASK, content, "mine.jsonl", ids, 100), ids, None)
-        return [TASK.labels[int(target)] for target in targets] if TASK.labels else []
+        return [["x", "y"][int(target)] for target in put_lines(rows, "mine.jsonl", map(json.dumps, lines), ids)]
 
     assert placed("Index", [3, 2, 1, 0]) == placed("idx", [4, 3, 2, 1]) == LABELS
     refused(lambda: placed("guid", ["a", "b", "c", "d"]), file="mine.jsonl", line=1)
     write_lines(rows.file, ["uid\ta\tb", *(f"u{number}\tx\ty" for number in range(4))])
+    rows = DataRows(TASK, "dev", rows.file, TASK.plain_layout, np.zeros(4))  # the old ones keep the names of columns
     assert placed("uid", ["u3", "u2", "u1", "u0"], ["uid"]) == LABELS
     assert not caplog.messages
     assert placed("mine", [1, 1, 1, 1]) == LABELS[::-1]

@@ -100,6 +100,7 @@ def test_a_row_that_has_a_prediction_already_is_one_line(tmp_path: Path, capsys:
     write_lines(file, [line[:-1] + ', "prediction": 1}' for line in read(file)])
     assert baseline(suite, "majority") == 2
     assert capsys.readouterr().err.endswith(f"{file}:1: has a key 'prediction' already; take it out of the data\n")
+    assert not list(tmp_path.glob("run/seed-1/submission/**/*"))
 
 
 @pytest.mark.parametrize(("known", "values"), [('"1"', ["0", "1"]), ("1", ["0", 1]), ("-1", ["0", "1"])])

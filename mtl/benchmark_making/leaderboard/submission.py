@@ -14,8 +14,9 @@ from mtl.base.settings.schema import System
 from mtl.base.typed import typed
 from mtl.base.untrusted import check_plain_folder, is_web_address
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.submissions.data_rows import DataRows, put_to_rows, read_sources
+from mtl.submissions.data_rows import DataRows
 from mtl.submissions.files import predicted_splits, prediction_names, read_files
+from mtl.submissions.row_predictions import put_to_rows, read_sources
 from mtl.tasks.suite import Suite
 
 ABOUT = "system.yaml"
@@ -78,12 +79,12 @@ def read_predictions(folder: Path, suite: Suite, split: str, tasks: Mapping[str,
         raise InputError(f"has {len(archives)} zips; one submission has one", path=folder)
     path = archives[0] if archives else folder
     wanted = {name for name, (_, named_split) in prediction_names(suite).items() if named_split == split}
-    contents, unread = read_files(path, wanted.__contains__)
-    predicted_splits(path, unread, suite, is_allowed=DOCUMENTS.fullmatch)  # raises InputError for other files
-    if not contents:
+    files = read_files(path, wanted.__contains__)
+    predicted_splits(files, suite, allowed=DOCUMENTS.fullmatch)  # raises InputError for other files
+    if not files.contents:
         raise InputError(f"has no predictions for {split}", path=folder)
     rows = {id: {split: data} for id, data in tasks.items()}
-    predicted, _ = put_to_rows(read_sources(path, contents, suite, rows), suite, rows, labels={})
+    predicted, _ = put_to_rows(read_sources(files, suite, rows), suite, rows, labels={})
     targets = {id: splits[split] for id, splits in predicted.items() if split in splits}
     if not targets:
         raise InputError(f"has no predictions of {', '.join(tasks)}, the tasks that are scored", path=path)
