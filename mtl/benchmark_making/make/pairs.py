@@ -1,24 +1,19 @@
-"""Steps about two texts: pairs, similarity and cut."""
+"""The step pairs: pairs of a row of one table and a row of another, by the similarity of their texts."""
 
-import operator
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Annotated, Literal
 
 import numpy as np
-from msgspec import Meta
 
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity import Numbers, Pairs, TextComparison
-from mtl.benchmark_making.text_units import Units, learned_byte_pairs, sentences
+from mtl.benchmark_making.similarity import PairRule, Pairs, SideNumbers, TextComparison
 
 REPEATED = "a pair that is at least as similar has the same two groups"  # why a pair is dropped
 SIMILARITY = "similarity"  # the column of the steps pairs and similarity
-MOST_SENTENCES = 10  # of a text that is cut
 Order = Literal["most_similar", "least_similar"]
 
 
@@ -47,46 +42,58 @@ class PairRows:
             raise InputError("is for scope: across", key="one_per_groups")
 
     def run(self, work: Work, first: Table, second: Table) -> Table:
-        tables = first, second
-        for table, text, group in zip(tables, self.texts, self.groups, strict=True):
-            for option, column in (("texts", text), ("groups", group), ("same", self.same or group)):
-                work.check_columns(table, option, column, lists=False)
+        self._check_columns(work, first, second)
         second_names = _second_names(work, first, second)
-        same_values = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in tables]
-        group_values = [table.texts(column) for table, column in zip(tables, self.groups, strict=True)]
-        keyed_groups = map(zip, same_values, group_values)  # a group is of rows with one value of `same`
-        groups = _numbered(keyed_groups)
-        pairs = self._search(work, tables, _numbered(same_values), groups)
-        work.add(len(pairs.lefts), first.width + second.width + 1)
-        found = zip(*(column.tolist() for column in pairs), strict=True)
-        rows = [_pair_row(first.rows[left], second.rows[right], second_names, value) for left, right, value in found]
+        width = first.width + second.width + 1  # values of a pair
+        first_same, second_same = self._same_values(first), self._same_values(second)
+        # A group is of rows with one value of `same`.
+        groups = SideNumbers.of(
+            zip(first_same, first.texts(self.groups[0]), strict=True),
+            zip(second_same, second.texts(self.groups[1]), strict=True),
+        )
+        is_one_side = first is second and self.texts[0] == self.texts[1]
+        rule = self._rule(SideNumbers.of(first_same, second_same), groups, is_one_side)
+
+        def check_count(count: int) -> None:
+            """Raise InputError for too many pairs. A copy of the work counts them, since they are added when all are known."""
+            replace(work).add(count // 2 if is_one_side else count, width, "most")
+
+        title = f"step {work.number}, pairs"
+        comparison = TextComparison(first.texts(self.texts[0]), second.texts(self.texts[1]), title)
+        pairs = comparison.pairs(rule, check_count, title)
+        if is_one_side:
+            pairs = _without_mirrored(pairs)
+        work.add(len(pairs.lefts), width)
+        rows = []
+        for left, right, value in zip(pairs.lefts.tolist(), pairs.rights.tolist(), pairs.values.tolist(), strict=True):
+            rows.append(_pair_row(first.rows[left], second.rows[right], second_names, value))
         if self.one_per_groups:
             rows = work.chosen(rows, _repeated(pairs, groups))
         _drop_unpaired(work, first, second, pairs)
         return first.with_rows(rows, *second_names.values(), SIMILARITY)
 
-    def _search(self, work: Work, tables: tuple[Table, Table], same_keys: Numbers, groups: Numbers) -> Pairs:
-        """The pairs, by the numbers of their rows. `same_keys` has equal numbers for equal values of `same`. Raises InputError for too many."""
-        lefts, rights = (table.texts(column) for table, column in zip(tables, self.texts, strict=True))
-        is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
-        title, width = f"step {work.number}, pairs", tables[0].width + tables[1].width + 1
+    def _check_columns(self, work: Work, first: Table, second: Table) -> None:
+        """Raise InputError unless each table has its columns."""
+        for table, text, group in zip((first, second), self.texts, self.groups, strict=True):
+            work.check_columns(table, "texts", text, lists=False)
+            work.check_columns(table, "groups", group, lists=False)
+            if self.same is not None:
+                work.check_columns(table, "same", self.same, lists=False)
 
-        def check_count(count: int) -> None:  # on a copy, as pairs are added when all are found
-            replace(work).add(count // 2 if is_one_side else count, width, "most")
+    def _same_values(self, table: Table) -> list[str]:
+        """The values of the column `same`; without it, all rows have the same one."""
+        return [""] * len(table.rows) if self.same is None else table.texts(self.same)
 
-        keys, apart, low = self._limits(is_one_side, same_keys, groups)
-        comparison = TextComparison(lefts, rights, title)
-        pairs = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check_count, title)
-        return _in_one_order(pairs) if is_one_side else pairs
-
-    def _limits(self, is_one_side: bool, same_keys: Numbers, groups: Numbers) -> tuple[Numbers, Numbers, float]:
-        """Which texts are a pair: `keys`, `apart` and `low` of `TextComparison.pairs`."""
-        if self.scope == "across":  # texts without a common unit are no pair
-            return same_keys, groups, max(self.at_least, np.nextafter(0, 1))
-        if is_one_side:  # a row is no pair with itself
-            return groups, [np.arange(len(groups[0]))] * 2, self.at_least
-        never_equal = [np.zeros_like(groups[0]), np.ones_like(groups[1])]  # two texts of one row are a pair, too
-        return groups, never_equal, self.at_least
+    def _rule(self, same: SideNumbers, groups: SideNumbers, is_one_side: bool) -> PairRule:
+        """The rule of the search. `is_one_side` says that the rows of one table are compared with themselves, by the same text."""
+        unequal = []
+        if is_one_side:  # a row is no pair with itself; two different texts of one row are a pair
+            rows = np.arange(len(groups.first))
+            unequal.append(SideNumbers(rows, rows))
+        if self.scope == "within":
+            return PairRule(groups, unequal, self.at_least, self.most, self.order == "least_similar")
+        lowest = max(self.at_least, float(np.nextafter(0, 1)))  # texts without a common unit are no pair
+        return PairRule(same, [*unequal, groups], lowest, self.most, least_first=False)
 
 
 def _second_names(work: Work, first: Table, second: Table) -> dict[str, str]:
@@ -104,6 +111,22 @@ def _pair_row(left: SourceRow, right: SourceRow, second_names: Mapping[str, str]
     return SourceRow({**left.values, **right_values, SIMILARITY: similarity}, left.origins + right.origins)
 
 
+def _without_mirrored(pairs: Pairs) -> Pairs:
+    """The pairs of one side with itself, of which each may stand there twice, the second time the other way round. Only the first one is kept."""
+    rows = np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0)
+    _, first_places = np.unique(rows, axis=1, return_index=True)
+    return pairs.at(np.sort(first_places))
+
+
+def _repeated(pairs: Pairs, groups: SideNumbers) -> list[str | None]:
+    """For each pair, REPEATED if a more similar one, or an earlier one that is as similar, has the same two groups; else None."""
+    two_groups = np.sort(np.stack([groups.first[pairs.lefts], groups.second[pairs.rights]]), axis=0)
+    order = np.argsort(-pairs.values, kind="stable")
+    _, first_places = np.unique(two_groups[:, order], axis=1, return_index=True)
+    best_pairs = set(order[first_places].tolist())
+    return [None if pair in best_pairs else REPEATED for pair in range(len(order))]
+
+
 def _drop_unpaired(work: Work, first: Table, second: Table, pairs: Pairs) -> None:
     """Note as dropped the rows of both tables, which may be the same one, that are in no pair."""
     paired = [(first, pairs.lefts), (second, pairs.rights)]
@@ -112,77 +135,3 @@ def _drop_unpaired(work: Work, first: Table, second: Table, pairs: Pairs) -> Non
     for table, numbers in paired:
         for number in np.setdiff1d(np.arange(len(table.rows)), numbers).tolist():
             work.drop(table.rows[number], "in no pair")
-
-
-def _in_one_order(pairs: Pairs) -> Pairs:
-    """The pairs of one side with itself, of which each may stand there twice, the second time the other way round. Only the first one is kept."""
-    _, first = np.unique(np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0), axis=1, return_index=True)
-    return Pairs(*(column[np.sort(first)] for column in pairs))
-
-
-def _numbered(sides: Iterable[Iterable[Hashable]]) -> list[np.ndarray]:
-    """The values of each side as numbers, int64 (values,), which are equal for equal values of all sides."""
-    numbers: dict[Hashable, int] = {}
-    return [np.array([numbers.setdefault(value, len(numbers)) for value in side], np.int64) for side in sides]
-
-
-def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
-    """For each pair, REPEATED if a more similar one, or an earlier one that is as similar, has the same two groups; else None."""
-    both = np.sort(np.stack([groups[0][pairs.lefts], groups[1][pairs.rights]]), axis=0)
-    order = np.argsort(-pairs.values, kind="stable")
-    _, first = np.unique(both[:, order], axis=1, return_index=True)
-    best_pairs = set(order[first].tolist())
-    return [None if pair in best_pairs else REPEATED for pair in range(len(order))]
-
-
-@dataclass
-class Similarity:
-    """Compute the similarity of two texts of each row, as of a question and a possible answer, into the column similarity."""
-
-    columns: list[str]  # the columns of the first and of the second text
-
-    def check(self) -> None:
-        if len(self.columns) != 2:
-            raise InputError("names two columns", key="columns")
-
-    def run(self, work: Work, table: Table) -> Table:
-        work.check_columns(table, "columns", *self.columns, lists=False)
-        lefts, rights = (table.texts(column) for column in self.columns)
-        values = TextComparison(lefts, rights, f"step {work.number}, similarity").in_turn().tolist()
-        rows = [row.with_values({SIMILARITY: value}) for row, value in zip(table.rows, values, strict=True)]
-        return table.with_rows(rows, SIMILARITY)
-
-
-@dataclass
-class Cut:
-    """Cut each text to its run of at most ten sentences that is most similar to another text of the row, after the penalty for each sentence.
-    The similarity is the share of the other text's units that the run has. Of equally similar runs, it is the first of the shortest."""
-
-    column: str  # the column of texts that are cut
-    like: str  # the column of the texts that they are compared with
-    penalty: Annotated[float, Meta(ge=1, le=10)] = 1.2  # divides the similarity once per sentence (KLEJ, section 3.5)
-
-    def run(self, work: Work, table: Table) -> Table:
-        work.check_columns(table, "column", self.column, lists=False)
-        work.check_columns(table, "like", self.like, lists=False)
-        texts, models = table.texts(self.column), table.texts(self.like)
-        units = learned_byte_pairs([*models, *texts])
-        rows = []
-        for row, text, model in zip(table.rows, texts, models, strict=True):
-            best = self._best_run(sentences(text), set(units(model)), units)
-            rows.append(row.with_values({self.column: " ".join(best)}))
-        return table.with_rows(rows)
-
-    def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> Sequence[str]:
-        """The run of these sentences that has most of the wanted units, after the penalty; the first of the shortest of equal ones."""
-        wanted_by_part = [wanted.intersection(units(part)) for part in parts]
-        divisors = list(accumulate([self.penalty] * MOST_SENTENCES, operator.mul))  # of runs of 1, 2, … sentences
-        best, best_rank = parts[:1], (-1.0, 0)
-        for start in range(len(parts)):
-            found = set[str]()
-            for size, divisor in enumerate(divisors[: len(parts) - start], start=1):
-                found |= wanted_by_part[start + size - 1]
-                rank = len(found) / max(1, len(wanted)) / divisor, -size
-                if rank > best_rank:
-                    best, best_rank = parts[start : start + size], rank
-        return best
