@@ -101,9 +101,9 @@ class TextComparison:
 def unit_sets(units: Units, texts: Sequence[str], title: str) -> csr_matrix:
     """A row for each text with 1 for each of its units, float32 (texts, units)."""
     ids: dict[str, int] = {}
-    numbers = [
-        np.unique([ids.setdefault(unit, len(ids)) for unit in units(text)]) for text in progress(texts, title, "texts")
-    ]
+    numbers = []
+    for text in progress(texts, title, "texts"):
+        numbers.append(np.unique([ids.setdefault(unit, len(ids)) for unit in units(text)]))
     flat = np.concatenate([[], *numbers]).astype(np.int32)
     ends = np.cumsum([0, *map(len, numbers)])
     return csr_matrix((np.ones(len(flat), np.float32), flat, ends), shape=(len(texts), max(1, len(ids))))
@@ -128,9 +128,8 @@ def _by_number(numbers: np.ndarray) -> dict[int, np.ndarray]:
     """The texts that have each of these numbers, in their order."""
     order = np.argsort(numbers, kind="stable")
     distinct, starts = np.unique(numbers[order], return_index=True)
-    return dict(
-        zip(distinct.tolist(), np.split(order, starts[1:]), strict=False)
-    )  # of no texts, there is one empty part
+    # Of no texts, there is one empty part.
+    return dict(zip(distinct.tolist(), np.split(order, starts[1:]), strict=False))
 
 
 def _taken(lefts: np.ndarray, rights: np.ndarray, values: np.ndarray, rule: PairRule) -> Pairs:

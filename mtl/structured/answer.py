@@ -42,8 +42,7 @@ class AnswerHead(HeadTargets):
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Codes (rows, 3). Logs how many rows do not say which of several occurrences is meant."""
         golds = [None if target is None else gold(target) for target in targets.tolist()]
-        ambiguous = sum(row is not None and row["answer_start"][:1] == [None] for row in golds)
-        if ambiguous:
+        if ambiguous := sum(row is not None and row["answer_start"][:1] == [None] for row in golds):
             problem = f"the answers of {ambiguous} of {len(golds)} rows occur several times in their passages"
             remedy = "and no column says where; the first place is learnt; name a column with `starts`"
             logger.warning("task %s: %s, %s", self.task.id, problem, remedy)
@@ -52,8 +51,7 @@ class AnswerHead(HeadTargets):
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """The texts of the answers. Where the third code says that there is none, they are empty if `answers` allows this."""
         predicted = []
-        for row, text in zip(codes.astype(int).tolist(), texts, strict=True):
-            first, last, none = row
+        for (first, last, none), text in zip(codes.astype(int).tolist(), texts, strict=True):
             predicted.append(NONE if none and answers else unit_text(text, first, last))
         return np.array(predicted, dtype=object)
 
@@ -195,30 +193,25 @@ def _target_codes(answers: Gold | None) -> Codes:
     """The codes of a target, or of a row without one."""
     if answers is None:
         return Codes(PAST, PAST, PAST)
-    if not answers["words"]:
-        return Codes(0, 0, none=1)
-    first, last = answers["words"]
-    return Codes(first, last, none=0)
+    first, last = answers["words"] or (0, 0)
+    return Codes(first, last, none=not answers["words"])
 
 
 def _best_runs(firsts: "Tensor", lasts: "Tensor") -> "tuple[Tensor, Tensor, Tensor]":
-    """The run of at most LONGEST words with the highest sum of scores in each row; of equal ones, the shortest, then the first.
-    Returns the unit of its first and of its last word, and the sum, each (rows,): 0, 0 and -inf for a row without words. The scores are those of the
-    first and of the last word of a run, (rows, words), -inf after a row's last word."""
+    """The run of at most LONGEST words with the highest sum of scores in each row; of equal ones, the shortest, then the first. The scores are those
+    of a run's first and of its last word, (rows, words), -inf after a row's last word. Returns the units of the first and of the last word, and the
+    sum, each (rows,): 0, 0 and -inf for a row without words."""
     import torch
     from torch.nn import functional as F
 
-    rows, words = firsts.shape
-    if not words:
-        nothing = torch.zeros(rows, dtype=torch.long, device=firsts.device)
-        return nothing, nothing, torch.full_like(nothing, -math.inf, dtype=firsts.dtype)
-    # By length, less one: the sum of the run of this length that begins with each word, (rows, words). Of 3 words and the lengths 1 and 2, the
-    # sums are f1+l1, f2+l2, f3+l3 and f1+l2, f2+l3, -inf. The place of the best in all of them, one behind the other, gives its length and begin.
-    sums = []
+    if not firsts.shape[1]:  # no row has words
+        firsts = lasts = firsts.new_full((len(firsts), 1), -math.inf)
+    words = firsts.shape[1]
+    sums = []  # of runs of one word, then of two, and so on, each at its first word: f1+l1, f2+l2, f3+l3, f1+l2, f2+l3, -inf
     for further in range(min(LONGEST, words)):
         sums.append(F.pad(firsts[:, : words - further] + lasts[:, further:], (0, further), value=-math.inf))
     best, places = torch.cat(sums, dim=1).max(dim=1)
-    has_run = best > -math.inf
+    has_run = best > -math.inf  # a row without words has none
     first = torch.where(has_run, places % words + 1, 0)
     last = torch.where(has_run, first + places // words, 0)
     return first, last, best
@@ -234,7 +227,7 @@ def _log_odds(estimator: Any, features: Any) -> np.ndarray:
 
 def _random_run(words: int, has_none: bool, rng: np.random.Generator) -> Codes:
     """The codes of a run of at most LONGEST of these words, or of no answer if there may be none, all equally probable."""
-    runs = [words - length + 1 for length in range(1, min(LONGEST, words) + 1)]  # how many have each length, from 1
+    runs = [words - length + 1 for length in range(1, min(LONGEST, words) + 1)]  # how many have 1 word, 2 words …
     counts = np.cumsum([has_none, *runs])  # how many have at most each length, from 0: no answer
     drawn = int(rng.integers(max(1, counts[-1])))
     length = int(np.searchsorted(counts, drawn, side="right"))

@@ -42,17 +42,20 @@ class PairRows:
             raise InputError("is for scope: across", key="one_per_groups")
 
     def run(self, work: Work, first: Table, second: Table) -> Table:
-        self._check_columns(work, first, second)
+        for table, text, group in zip((first, second), self.texts, self.groups, strict=True):
+            work.check_columns(table, "texts", text, lists=False)
+            work.check_columns(table, "groups", group, lists=False)
+            if self.same is not None:
+                work.check_columns(table, "same", self.same, lists=False)
         second_names = _second_names(work, first, second)
-        width = first.width + second.width + 1  # values of a pair
         first_same, second_same = self._same_values(first), self._same_values(second)
         # A group is of rows with one value of `same`.
-        groups = SideNumbers.of(
-            zip(first_same, first.texts(self.groups[0]), strict=True),
-            zip(second_same, second.texts(self.groups[1]), strict=True),
-        )
+        first_groups = zip(first_same, first.texts(self.groups[0]), strict=True)
+        second_groups = zip(second_same, second.texts(self.groups[1]), strict=True)
+        groups = SideNumbers.of(first_groups, second_groups)
         is_one_side = first is second and self.texts[0] == self.texts[1]
         rule = self._rule(SideNumbers.of(first_same, second_same), groups, is_one_side)
+        width = first.width + second.width + 1  # values of a pair
 
         def check_count(count: int) -> None:
             """Raise InputError for too many pairs. A copy of the work counts them, since they are added when all are known."""
@@ -71,14 +74,6 @@ class PairRows:
             rows = work.chosen(rows, _repeated(pairs, groups))
         _drop_unpaired(work, first, second, pairs)
         return first.with_rows(rows, *second_names.values(), SIMILARITY)
-
-    def _check_columns(self, work: Work, first: Table, second: Table) -> None:
-        """Raise InputError unless each table has its columns."""
-        for table, text, group in zip((first, second), self.texts, self.groups, strict=True):
-            work.check_columns(table, "texts", text, lists=False)
-            work.check_columns(table, "groups", group, lists=False)
-            if self.same is not None:
-                work.check_columns(table, "same", self.same, lists=False)
 
     def _same_values(self, table: Table) -> list[str]:
         """The values of the column `same`; without it, all rows have the same one."""

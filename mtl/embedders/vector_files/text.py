@@ -27,17 +27,10 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     parsed, so this takes little longer than reading the lines. Raises InputError if the file is damaged or in another format."""
     positions = {word: position for position, word in enumerate(words)}
     first_parts = {_first_part(word) for word in words}
-
-    def wanted(form: _Form, rows: Iterator[_Row]) -> Iterator[tuple[int, list[float]]]:
-        """The position of each of `words` that has a row, and its numbers."""
-        for row in rows:
-            if _first_part(row.line) in first_parts:
-                word, numbers = form.split(row.line, row.number)
-                if word in positions:
-                    yield positions[word], numbers
-
     with _open(path, "reading") as (form, rows):
-        return first_vectors(len(words), form.dim, wanted(form, rows))
+        parsed = (form.split(row.line, row.number) for row in rows if _first_part(row.line) in first_parts)
+        wanted = ((positions[word], numbers) for word, numbers in parsed if word in positions)
+        return first_vectors(len(words), form.dim, wanted)
 
 
 class IndexedText:
@@ -50,7 +43,6 @@ class IndexedText:
             if self._form.is_packed:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
                 rows = _copied(rows, self._unpacked, path)
-            # A word may have spaces; the index has its first part.
             self._index = WordIndex.build((_first_part(row.line), row.offset) for row in rows)
 
     @property
@@ -79,7 +71,7 @@ class IndexedText:
                 yield words, vectors[: len(words)]
 
     def _rows_of(self, words: Sequence[bytes], file: IO[bytes]) -> Iterator[tuple[int, list[float]]]:
-        """The position of each of these words that has a row in the file that the index is about, and its numbers."""
+        """The positions and the numbers of these words, as far as the indexed file has them. The index has the first parts of words."""
         for offset, _, position in self._index.candidates([_first_part(word) for word in words]):
             file.seek(offset)
             word, numbers = self._form.split(self._form.spaced(file.readline()), None)
@@ -91,8 +83,8 @@ class _Row(NamedTuple):
     """A line with a word and its vector, with spaces between the cells."""
 
     line: bytes
-    number: int  # of the line in the file
-    offset: int  # of the line's first byte in the file, or in another file where the line is copied to
+    number: int  # of the line, from 1
+    offset: int  # of its first byte in the file, or in the copy of an unpacked file
 
 
 class _Form(NamedTuple):
@@ -142,12 +134,10 @@ def _read_start(path: Path, lines: OpenLines) -> tuple[_Form, bytes]:
     """Read an optional first line `count dimension`, and the first row. Returns the form that they show, and the first row."""
     head = lines.readline().removeprefix(BOM_UTF8)
     cells = head.split()
+    announced, dim, row = 0, len(cells) - 1, head
     has_header = len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit()
-    if has_header:
-        # int() refuses more than 4,300 digits, and a number of 18 is too large in any case.
+    if has_header:  # int() refuses more than 4,300 digits, and a number of 18 is too large in any case
         announced, dim, row = int(cells[0][:18]), int(cells[1][:18]), lines.readline()
-    else:
-        announced, dim, row = 0, len(cells) - 1, head
     if lines.packing and b"\0" in head + row:
         raise InputError("a packed binary file; unpack it first (gunzip, unzip) and give the .bin", path=path)
     if dim < 1 or not (has_header or any(_is_number(cell) for cell in cells[1:])):
@@ -171,7 +161,7 @@ def _read_start(path: Path, lines: OpenLines) -> tuple[_Form, bytes]:
 
 def _rows(form: _Form, raw_lines: Iterator[bytes], lines: OpenLines, bar: Progress) -> Iterator[_Row]:
     """The rows in these lines, without blank lines. Raises InputError at the end for a file that announces more vectors than it has."""
-    count = 0
+    count, needed = 0, form.announced
     for raw_line in raw_lines:
         if lines.number % _LINES_PER_UPDATE == 0:
             bar.reach(lines.done)
@@ -183,10 +173,9 @@ def _rows(form: _Form, raw_lines: Iterator[bytes], lines: OpenLines, bar: Progre
         if len(line) < 2 * form.dim:
             form.split(line, lines.number)
         yield _Row(line, lines.number, lines.offset - len(line))
-    may_lack = (
-        1 if raw_line.endswith(b"\n") else 0
-    )  # one, if the last line is whole: some programs count the first line
-    if count + may_lack < form.announced:
+    if raw_line.endswith(b"\n"):  # if the last line is whole, one may be missing: some programs count the first line
+        needed -= 1
+    if count < needed:
         message = f"line 1 announces {form.announced} vectors, but only {count} follow; download it again"
         raise InputError(message, path=form.path)
 
