@@ -1,6 +1,6 @@
 """The similar pairs between two lists of texts: `TextComparison` compares them, and a `PairRule` says which pairs are taken."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,28 +13,15 @@ from mtl.benchmark_making.text_units import Units, learned_byte_pairs
 DENSE_UNITS = 128  # the most frequent units: as a sparse matrix they cost most of the time
 BLOCK = 2**22  # the most pairs that are compared at once, to save memory
 
-
-class SideNumbers(NamedTuple):
-    """A number for each first text and for each second text: two arrays, int64 (texts,)."""
-
-    first: np.ndarray
-    second: np.ndarray
-
-    @classmethod
-    def of(cls, first: Iterable[Hashable], second: Iterable[Hashable]) -> "SideNumbers":
-        """The values of both sides as numbers, which are equal for equal values."""
-        numbers: dict[Hashable, int] = {}
-        first_numbers = [numbers.setdefault(value, len(numbers)) for value in first]
-        second_numbers = [numbers.setdefault(value, len(numbers)) for value in second]
-        return cls(np.array(first_numbers, dtype=np.int64), np.array(second_numbers, dtype=np.int64))
+Numbers = tuple[np.ndarray, np.ndarray]  # a number for each first text, and one for each second text, int64 (texts,)
 
 
 @dataclass(frozen=True)
 class PairRule:
     """Which texts are a pair, and how many pairs of a first text are taken."""
 
-    equal: SideNumbers  # only texts with equal numbers are a pair
-    unequal: Sequence[SideNumbers]  # texts with equal numbers in one of these are no pair
+    equal: Numbers  # only texts with equal numbers are a pair
+    unequal: Sequence[Numbers]  # texts with equal numbers in one of these are no pair
     lowest: float  # the smallest similarity of a pair
     most: int | None  # the largest number of pairs of a first text; None: all
     least_first: bool  # whether the least similar pairs come first, and not the most similar ones
@@ -82,7 +69,7 @@ class TextComparison:
         pairs = Pairs(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         return pairs.at(np.argsort(pairs.lefts, kind="stable"))
 
-    def _compared(self, equal: SideNumbers, title: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _compared(self, equal: Numbers, title: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Compare all texts with equal numbers, block by block: some first texts, some second texts, and the similarity of each to each, float64
         (first texts, second texts). Frequent units are counted in dense matrices, and rare ones in sparse matrices."""
         frequency = self.right.getnnz(axis=0)
@@ -114,9 +101,9 @@ def units_in_common(lefts: csr_matrix, rights: csr_matrix) -> np.ndarray:
     return np.asarray(lefts.multiply(rights).sum(axis=1), dtype=np.float64).ravel()
 
 
-def _blocks(equal: SideNumbers) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _blocks(equal: Numbers) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """First texts, and all second texts with the same number: at most BLOCK pairs of them, or one first text."""
-    lefts_by_number, rights_by_number = _by_number(equal.first), _by_number(equal.second)
+    lefts_by_number, rights_by_number = _by_number(equal[0]), _by_number(equal[1])
     for number in sorted(lefts_by_number.keys() & rights_by_number.keys()):
         lefts, rights = lefts_by_number[number], rights_by_number[number]
         size = max(1, BLOCK // len(rights))
@@ -135,8 +122,8 @@ def _by_number(numbers: np.ndarray) -> dict[int, np.ndarray]:
 def _taken(lefts: np.ndarray, rights: np.ndarray, values: np.ndarray, rule: PairRule) -> Pairs:
     """The pairs that a rule takes of a block, as `_compared` yields it, sorted by first text, by the order of the rule, and by second text."""
     is_pair = values >= rule.lowest
-    for numbers in rule.unequal:
-        is_pair &= numbers.first[lefts, None] != numbers.second[rights]
+    for first, second in rule.unequal:
+        is_pair &= first[lefts, None] != second[rights]
     ranks = values if rule.least_first else -values  # the pairs with low ranks come first
     if rule.most is not None and rule.most < len(rights):
         # Leave out most pairs before the rest is sorted: those behind the last one of their row that may be taken.

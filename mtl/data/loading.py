@@ -60,9 +60,8 @@ def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequenc
 def build_dataset(parts: Sequence[TaskExamples], samples: Mapping[str, RowSample] | None = None) -> Dataset:
     """Index the rows of all tasks by their distinct texts. `samples` are, by task id, those that were taken of the rows to score the task on."""
     rows = [row for part in parts for examples in part.rows.values() for row in examples]
-    texts = list(dict.fromkeys(text for row in rows for text in row.texts))
-    index = {text: number for number, text in enumerate(texts)}
-    dataset = Dataset([part.task for part in parts], texts, {}, {}, samples=dict(samples or {}))
+    index = {text: number for number, text in enumerate(dict.fromkeys(text for row in rows for text in row.texts))}
+    dataset = Dataset([part.task for part in parts], list(index), {}, {}, samples=dict(samples or {}))
     for part in parts:
         task = part.task
         splits = {name: make_split(task, examples, index) for name, examples in part.rows.items()}
@@ -86,9 +85,8 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     unknown = None if kind.dtype is object else np.nan
     targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
     texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
-    columns = {}
-    for number, name in enumerate(task.further_columns):
-        columns[name] = [row.columns[number] for row in examples if row.columns]
+    names = enumerate(task.further_columns)
+    columns = {name: [row.columns[number] for row in examples if row.columns] for number, name in names}
     spans = None
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
@@ -113,17 +111,13 @@ def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
     occurrence (a row without a group counts as a group); None if no two rows share a group. "candidates": the number of candidates
     in each row of a choice, or of units. "columns": the values of the task's `further_columns`. The last two exist only if the task has them."""
     digest = hashlib.sha256(json.dumps([example.row for example in examples]).encode()).hexdigest()
-    numbers: dict[Any, int] = {}  # by group, or by row without one
-    groups = []
-    for row, example in enumerate(examples):
-        group = ("row", row) if example.group is None else example.group
-        groups.append(numbers.setdefault(group, len(numbers)))
+    keys = [("row", row) if example.group is None else example.group for row, example in enumerate(examples)]
+    numbers: dict[Any, int] = {}
+    groups = [numbers.setdefault(key, len(numbers)) for key in keys]
     described: dict[str, Any] = {"texts": digest, "groups": groups if len(numbers) < len(examples) else None}
-    counts = row_sizes(task, examples)
-    if counts is not None:
+    if (counts := row_sizes(task, examples)) is not None:
         described["candidates"] = counts.tolist()
     if task.further_columns:
-        described["columns"] = {}
-        for number, name in enumerate(task.further_columns):
-            described["columns"][name] = [example.columns[number] for example in examples]
+        names = enumerate(task.further_columns)
+        described["columns"] = {name: [example.columns[number] for example in examples] for number, name in names}
     return described

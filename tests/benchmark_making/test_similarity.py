@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mtl.benchmark_making import similarity
-from mtl.benchmark_making.similarity import PairRule, SideNumbers, TextComparison
+from mtl.benchmark_making.similarity import PairRule, TextComparison
 from mtl.benchmark_making.text_units import learned_byte_pairs
 
 TEXTS = ["The cat sat. It slept!", "A cat slept on the mat", "", "Dogs bark? Yes."]
@@ -42,7 +42,7 @@ def test_pairs_are_those_of_a_computation_of_all(most: int | None, low: float, l
     """Of texts with the same key, but not of the same group."""
     lefts, rights = texts_of(LEFT, 1), texts_of(RIGHT, 2)
     rng = np.random.default_rng(5)
-    keys, groups = (SideNumbers(*(rng.integers(0, high, size) for size in (LEFT, RIGHT))) for high in (3, 12))
+    keys, groups = ((rng.integers(0, high, LEFT), rng.integers(0, high, RIGHT)) for high in (3, 12))
     expected, split = [], learned_byte_pairs([*lefts, *rights])
     for i, left in enumerate(lefts):
         sets = set(split(left)), [set(split(right)) for right in rights]
@@ -53,7 +53,6 @@ def test_pairs_are_those_of_a_computation_of_all(most: int | None, low: float, l
         allowed.sort(key=lambda j: (values[j] if least else -values[j], j))
         expected += [(i, j, values[j]) for j in allowed[:most]]
     counted: list[int] = []
-    rule = PairRule(keys, [groups], low, most, least)
-    pairs = TextComparison(lefts, rights, "").pairs(rule, counted.append, "")
+    pairs = TextComparison(lefts, rights, "").pairs(PairRule(keys, [groups], low, most, least), counted.append, "")
     assert counted[-1] == len(pairs.lefts)
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected and len(expected) > 10

@@ -1,7 +1,7 @@
 """The step pairs: pairs of a row of one table and a row of another, by the similarity of their texts."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity import PairRule, Pairs, SideNumbers, TextComparison
+from mtl.benchmark_making.similarity import Numbers, PairRule, Pairs, TextComparison
 
 REPEATED = "a pair that is at least as similar has the same two groups"  # why a pair is dropped
 SIMILARITY = "similarity"  # the column of the steps pairs and similarity
@@ -52,9 +52,9 @@ class PairRows:
         # A group is of rows with one value of `same`.
         first_groups = zip(first_same, first.texts(self.groups[0]), strict=True)
         second_groups = zip(second_same, second.texts(self.groups[1]), strict=True)
-        groups = SideNumbers.of(first_groups, second_groups)
+        groups = _numbered(first_groups, second_groups)
         is_one_side = first is second and self.texts[0] == self.texts[1]
-        rule = self._rule(SideNumbers.of(first_same, second_same), groups, is_one_side)
+        rule = self._rule(_numbered(first_same, second_same), groups, is_one_side)
         width = first.width + second.width + 1  # values of a pair
 
         def check_count(count: int) -> None:
@@ -79,16 +79,24 @@ class PairRows:
         """The values of the column `same`; without it, all rows have the same one."""
         return [""] * len(table.rows) if self.same is None else table.texts(self.same)
 
-    def _rule(self, same: SideNumbers, groups: SideNumbers, is_one_side: bool) -> PairRule:
+    def _rule(self, same: Numbers, groups: Numbers, is_one_side: bool) -> PairRule:
         """The rule of the search. `is_one_side` says that the rows of one table are compared with themselves, by the same text."""
         unequal = []
         if is_one_side:  # a row is no pair with itself; two different texts of one row are a pair
-            rows = np.arange(len(groups.first))
-            unequal.append(SideNumbers(rows, rows))
+            rows = np.arange(len(groups[0]))
+            unequal.append((rows, rows))
         if self.scope == "within":
             return PairRule(groups, unequal, self.at_least, self.most, self.order == "least_similar")
         lowest = max(self.at_least, float(np.nextafter(0, 1)))  # texts without a common unit are no pair
         return PairRule(same, [*unequal, groups], lowest, self.most, least_first=False)
+
+
+def _numbered(first: Iterable[Hashable], second: Iterable[Hashable]) -> Numbers:
+    """The values of both sides as numbers, which are equal for equal values."""
+    numbers: dict[Hashable, int] = {}
+    first_numbers = [numbers.setdefault(value, len(numbers)) for value in first]
+    second_numbers = [numbers.setdefault(value, len(numbers)) for value in second]
+    return np.array(first_numbers, dtype=np.int64), np.array(second_numbers, dtype=np.int64)
 
 
 def _second_names(work: Work, first: Table, second: Table) -> dict[str, str]:
@@ -113,9 +121,9 @@ def _without_mirrored(pairs: Pairs) -> Pairs:
     return pairs.at(np.sort(first_places))
 
 
-def _repeated(pairs: Pairs, groups: SideNumbers) -> list[str | None]:
+def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
     """For each pair, REPEATED if a more similar one, or an earlier one that is as similar, has the same two groups; else None."""
-    two_groups = np.sort(np.stack([groups.first[pairs.lefts], groups.second[pairs.rights]]), axis=0)
+    two_groups = np.sort(np.stack([groups[0][pairs.lefts], groups[1][pairs.rights]]), axis=0)
     order = np.argsort(-pairs.values, kind="stable")
     _, first_places = np.unique(two_groups[:, order], axis=1, return_index=True)
     best_pairs = set(order[first_places].tolist())
