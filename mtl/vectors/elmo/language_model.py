@@ -13,8 +13,9 @@ from mtl.embedders.elmo.network import BACKWARD, FORWARD, BiLM
 from mtl.vectors.elmo.corpus import BEGIN_ID, END_ID, Corpus, packed_lines
 
 ROWS = 512  # how many rows of the full softmax are computed at once
-FIRST = 3  # a word's class in the softmax is FIRST plus its id; so are those of the boundaries
+FIRST = 3  # a word's class in the softmax is FIRST plus its id; so are those of the boundaries, whose ids are negative
 UNKNOWN, BEGIN, END = 0, FIRST + BEGIN_ID, FIRST + END_ID
+BOUNDARY_WORDS = dict(zip((BEGIN_ID, END_ID), BOUNDARIES, strict=True))
 
 
 class LanguageModel(nn.Module):
@@ -38,24 +39,28 @@ class LanguageModel(nn.Module):
         vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
         numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN)
         classes = torch.from_numpy(numbers).to(vectors.data.device)
-        # A sequence has the same position among the rows of each step. So its previous row is as many rows earlier as the previous step has.
-        later = slice(int(sizes[0]), None)
-        earlier = torch.from_numpy(np.arange(len(tokens))[later] - np.repeat(sizes[:-1], sizes[1:])).to(classes.device)
+        later = slice(int(sizes[0]), None)  # the rows after the first step; `earlier` has the row before each of them
+        earlier = torch.from_numpy(_previous_rows(sizes)).to(classes.device)
         forward = self.bilm.dropout(self.bilm.states(vectors, FORWARD)[-1])
         backward = self.bilm.dropout(self.bilm.states(vectors, BACKWARD)[-1])
-        states, targets = torch.cat([forward[earlier], backward[later]]), torch.cat([classes[later], classes[earlier]])
+        states = torch.cat([forward[earlier], backward[later]])
+        targets = torch.cat([classes[later], classes[earlier]])
         forward_losses, backward_losses = self.softmax(states, targets, sample).tensor_split(2)
         return forward_losses, backward_losses
 
     def token_vectors(self, tokens: np.ndarray) -> Tensor:
         """Word ids (rows,), among them BEGIN_ID and END_ID -> token vectors (rows, projection_dim)."""
         distinct, indices = np.unique(tokens, return_inverse=True)
-        length = self.bilm.options.char_cnn.max_characters_per_token
-        words = character_ids([self.corpus.types[id] for id in distinct[distinct >= 0]], length)
-        boundaries = character_ids([list(BOUNDARIES)[id - BEGIN_ID] for id in distinct[distinct < 0]], length)
+        words = [BOUNDARY_WORDS[id] if id < 0 else self.corpus.types[id] for id in distinct.tolist()]
+        characters = character_ids(words, self.bilm.options.char_cnn.max_characters_per_token)
         device = self.softmax.weight.weight.device
-        characters = torch.from_numpy(np.concatenate([boundaries, words])).to(device)
-        return self.bilm.characters(characters)[torch.from_numpy(indices).to(device)]
+        return self.bilm.characters(torch.from_numpy(characters).to(device))[torch.from_numpy(indices).to(device)]
+
+
+def _previous_rows(sizes: np.ndarray) -> np.ndarray:
+    """The row before each row of packed sequences, without those of the first step; `sizes` are the numbers of rows of each step. A sequence has the
+    same place in each step: with the rows 0 1 2 in the first step, 3 4 in the second and 5 in the third, they are 0 1 and 3."""
+    return np.arange(sizes[0], sizes.sum()) - np.repeat(sizes[:-1], sizes[1:])
 
 
 class SampledSoftmax(nn.Module):
@@ -86,12 +91,18 @@ class SampledSoftmax(nn.Module):
 
     def forward(self, states: Tensor, targets: Tensor, sample: Tensor | None) -> Tensor:
         """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes or a sample of them."""
-        if sample is None:
-            losses = []
-            for part, classes in zip(states.split(ROWS), targets.split(ROWS), strict=True):
-                scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
-                losses.append(F.cross_entropy(scores, classes, reduction="none"))
-            return torch.cat(losses)
+        return self._full(states, targets) if sample is None else self._sampled(states, targets, sample)
+
+    def _full(self, states: Tensor, targets: Tensor) -> Tensor:
+        """The cross-entropies over all classes."""
+        losses = []
+        for part, classes in zip(states.split(ROWS), targets.split(ROWS), strict=True):
+            scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
+            losses.append(F.cross_entropy(scores, classes, reduction="none"))
+        return torch.cat(losses)
+
+    def _sampled(self, states: Tensor, targets: Tensor, sample: Tensor) -> Tensor:
+        """The cross-entropies over each target and the other classes of the sample. Scores are less by the log probability that they are drawn."""
         target_scores = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
         sample_scores = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
         sample_scores = sample_scores.masked_fill(sample == targets[:, None], -math.inf)
