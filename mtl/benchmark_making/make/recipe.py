@@ -11,7 +11,7 @@ from mtl.base.names import advice
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.make import columns, pairs, rows, splitting, two_texts
+from mtl.benchmark_making.make import columns, pairs, rows, splitting
 from mtl.benchmark_making.make.table import TOKENS, Origin, SourceRow, Table, Values
 from mtl.data.records import column_names, read_records
 from mtl.tasks.suite import Suite, suite_from
@@ -31,8 +31,8 @@ STEPS: dict[str, type[Any]] = {  # by name, in the order of docs/how-to/making-t
     "set": columns.Set,
     "number": columns.Number,
     "pairs": pairs.PairRows,
-    "similarity": two_texts.Similarity,
-    "cut": two_texts.Cut,
+    "similarity": pairs.Similarity,
+    "cut": pairs.Cut,
     "split": splitting.SplitRows,
 }
 

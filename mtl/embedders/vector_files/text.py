@@ -26,9 +26,9 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`. Only lines that may begin with one of `words` are
     parsed, so this takes little longer than reading the lines. Raises InputError if the file is damaged or in another format."""
     positions = {word: position for position, word in enumerate(words)}
-    first_parts = {_first_part(word) for word in words}
+    first_parts = {word.partition(b" ")[0] for word in words}
     with _open(path, "reading") as (form, rows):
-        parsed = (form.split(row.line, row.number) for row in rows if _first_part(row.line) in first_parts)
+        parsed = (form.split(row.line, row.number) for row in rows if row.line.partition(b" ")[0] in first_parts)
         wanted = ((positions[word], numbers) for word, numbers in parsed if word in positions)
         return first_vectors(len(words), form.dim, wanted)
 
@@ -43,7 +43,7 @@ class IndexedText:
             if self._form.is_packed:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
                 rows = _copied(rows, self._unpacked, path)
-            self._index = WordIndex.build((_first_part(row.line), row.offset) for row in rows)
+            self._index = WordIndex.build((row.line.partition(b" ")[0], row.offset) for row in rows)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -72,7 +72,7 @@ class IndexedText:
 
     def _rows_of(self, words: Sequence[bytes], file: IO[bytes]) -> Iterator[tuple[int, list[float]]]:
         """The positions and the numbers of these words, as far as the indexed file has them. The index has the first parts of words."""
-        for offset, _, position in self._index.candidates([_first_part(word) for word in words]):
+        for offset, _, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
             file.seek(offset)
             word, numbers = self._form.split(self._form.spaced(file.readline()), None)
             if word == words[position]:
@@ -191,11 +191,6 @@ def _copied(rows: Iterator[_Row], file: IO[bytes], path: Path) -> Iterator[_Row]
             raise InputError(f"{reason}; unpack it and give that file", path=path) from None
         yield row._replace(offset=offset)
         offset += len(row.line)
-
-
-def _first_part(line: bytes) -> bytes:
-    """What stands before the first space: the word of a line, or the first part of a word with spaces."""
-    return line.partition(b" ")[0]
 
 
 def _is_number(cell: bytes) -> bool:

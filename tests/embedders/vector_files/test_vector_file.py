@@ -14,7 +14,7 @@ import pytest
 from vector_words import LEXICON, OUTSIDE, PACKED, TABLE, WANTED, assert_rejected, assert_table, has_surrogates
 
 from mtl.base.errors import InputError
-from mtl.embedders.vector_files.fasttext_ngrams import ngram_hashes
+from mtl.embedders.vector_files.fasttext_binary import ngram_hashes
 from mtl.embedders.vector_files.vector_file import VectorFile
 
 DIM = 8
