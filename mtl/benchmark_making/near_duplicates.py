@@ -55,9 +55,8 @@ def _candidates(prefixes: csr_matrix) -> Iterator[tuple[np.ndarray, np.ndarray]]
         many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"
         raise InputError(f"{many}; {FEWER}")
     transposed = prefixes.T.tocsr()
-    count = prefixes.shape[0]
-    step = max(1, BLOCK // max(1, count))  # texts of a block
-    for start in progress(range(0, count, step), "near duplicates", "blocks"):
+    step = max(1, BLOCK // max(1, prefixes.shape[0]))  # texts of a block
+    for start in progress(range(0, prefixes.shape[0], step), "near duplicates", "blocks"):
         common = (prefixes[start : start + step] @ transposed).tocoo()
         later, earlier = common.row.astype(np.int64) + start, common.col.astype(np.int64)
         in_order = np.lexsort((earlier, later))

@@ -41,10 +41,7 @@ class Pairs(NamedTuple):
 
 class TextComparison:
     """The similarity of each text of one list to each text of another: the share of the first text's byte pairs that the second text has.
-
-    Attributes:
-        left, right: float32 (texts, units), 1 for each unit of a text.
-        sizes: the numbers of units of the first texts, at least 1, int64 (texts,)."""
+    `left` and `right` are float32 (texts, units), 1 for each unit of a text; `sizes` the numbers of units of the first texts, at least 1."""
 
     def __init__(self, lefts: Sequence[str], rights: Sequence[str], title: str) -> None:
         """Divide the texts into byte pairs, which are learned from both lists. Raises InputError as `learned_byte_pairs`."""

@@ -47,8 +47,7 @@ def load_dataset(
 
 
 def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
-    """The distinct texts of the training rows of these tasks, or of all with files, without held-out rows. Raises InputError as `load_dataset`, and
-    if there are no training rows."""
+    """The distinct texts of the training rows of these tasks, or of all with files, without held-out rows. Raises InputError if there are none."""
     chosen = present_tasks(suite, data_dir) if tasks is None else tasks
     dataset = load_dataset(suite, chosen or list(suite.tasks.values()), data_dir, held_out)
     if not dataset.trained_tasks:
@@ -61,13 +60,12 @@ def build_dataset(parts: Sequence[TaskExamples], samples: Mapping[str, RowSample
     """Index the rows of all tasks by their distinct texts. `samples` are, by task id, those that were taken of the rows to score the task on."""
     rows = [row for part in parts for examples in part.rows.values() for row in examples]
     index = {text: number for number, text in enumerate(dict.fromkeys(text for row in rows for text in row.texts))}
-    dataset = Dataset([part.task for part in parts], list(index), {}, {}, samples=dict(samples or {}))
+    held_out = {part.task.id: part.held_out for part in parts if part.held_out}
+    dataset = Dataset([part.task for part in parts], list(index), {}, held_out, samples=dict(samples or {}))
     for part in parts:
         task = part.task
         splits = {name: make_split(task, examples, index) for name, examples in part.rows.items()}
         dataset.splits[task.id] = splits
-        if part.held_out:
-            dataset.held_out[task.id] = part.held_out
         if "train" in splits and TARGET_KINDS[task.kind].head_type is not None:
             answers = target_kind(task).head.answers(splits["train"].targets)
             if answers:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,16 +21,12 @@ NONE = ""  # the prediction for a row without an answer
 NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows have no answer
 
 
-class Codes(NamedTuple):
-    """The codes of a row. A target without an answer has the units 0 and 0; a prediction without one has the units of the best run of words."""
-
-    first: float  # the first unit of the answer: 0 is the whole passage, and the others are its words
-    last: float  # the last unit
-    none: float  # 1 if there is no answer, or 0
+Codes = tuple[float, float, float]  # of a row: the first and the last unit of its answer, and whether there is none
 
 
 class AnswerHead(HeadTargets):
-    """Two outputs for each unit: the scores of an answer that begins with the unit, and of one that ends with it. Unit 0 stands for "no answer"."""
+    """Two outputs for each unit: the scores of an answer that begins with the unit, and of one that ends with it. Unit 0, the whole passage, stands
+    for "no answer"; the others are its words. A target without an answer has the units 0 and 0; a prediction without one, the best run of words."""
 
     def answers(self, train: np.ndarray) -> list[str]:
         """`NONE_ALLOWED` if some training rows have no answer: only then, rows are predicted to have none."""
@@ -192,9 +188,9 @@ class Answer(Text):
 def _target_codes(answers: Gold | None) -> Codes:
     """The codes of a target, or of a row without one."""
     if answers is None:
-        return Codes(PAST, PAST, PAST)
+        return PAST, PAST, PAST
     first, last = answers["words"] or (0, 0)
-    return Codes(first, last, none=not answers["words"])
+    return first, last, not answers["words"]
 
 
 def _best_runs(firsts: "Tensor", lasts: "Tensor") -> "tuple[Tensor, Tensor, Tensor]":
@@ -231,10 +227,8 @@ def _random_run(words: int, has_none: bool, rng: np.random.Generator) -> Codes:
     counts = np.cumsum([has_none, *runs])  # how many have at most each length, from 0: no answer
     drawn = int(rng.integers(max(1, counts[-1])))
     length = int(np.searchsorted(counts, drawn, side="right"))
-    if not length:
-        return Codes(0, -1, none=1)
-    first = 1 + drawn - int(counts[length - 1])
-    return Codes(first, first + length - 1, none=0)
+    first = 1 + drawn - int(counts[length - 1]) if length else 0
+    return first, first + length - 1, length == 0
 
 
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":

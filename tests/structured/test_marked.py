@@ -13,7 +13,7 @@ from input_errors import raises_input_error
 from mtl.api.cli import main
 from mtl.data.records import read_records
 from mtl.data.rows import stream_rows
-from mtl.structured.marked import tag
+from mtl.structured.marked import tokens_with_tags
 from mtl.tasks.task import Layout, Reading
 
 DOT = "text + spans.start[] + spans.end[] + spans.type[]"
@@ -35,7 +35,7 @@ def test_tags_cover_the_characters_of_their_spans() -> None:
         start, stop = places[first][0], places[last][1]
         inner = chance.randrange(start + 1, stop) if stop - start > 1 else stop
         for end in (stop, inner):
-            tokens, tags, cut, _ = tag(content, [(start, end, "a b")])
+            tokens, tags, cut, _ = tokens_with_tags(content, [(start, end, "a b")])
             covered = [place for place in places if place[0] < end and place[1] > start]
             assert tokens == words
             assert [t == "O" for t in tags] == [place not in covered for place in places]
@@ -44,13 +44,18 @@ def test_tags_cover_the_characters_of_their_spans() -> None:
 
 
 def test_tokens_are_words_signs_and_letters_of_scripts_without_spaces() -> None:
-    assert tag("Łódź, 3pm東京!", [])[0] == ["Łódź", ",", "3pm", "東", "京", "!"]
+    assert tokens_with_tags("Łódź, 3pm東京!", [])[0] == ["Łódź", ",", "3pm", "東", "京", "!"]
 
 
 def test_spans_that_do_not_count() -> None:
     spans = [(0, 3, "A"), (0, 7, "B"), (9, 10, "C"), (9, 11, "D"), (8, 9, "E"), (4, 4, "F"), (0, 7, "B")]
-    assert tag("Warsaw", [(3, 3, "A"), (5, 1, "B")]) == (["Warsaw"], ["O"], 0, 2)  # nothing, and the wrong order
-    assert tag("New York x", spans) == (["New", "York", "x"], ["B-B", "I-B", "B-C"], 1, 4)
+    assert tokens_with_tags("Warsaw", [(3, 3, "A"), (5, 1, "B")]) == (
+        ["Warsaw"],
+        ["O"],
+        0,
+        2,
+    )  # nothing, and the wrong order
+    assert tokens_with_tags("New York x", spans) == (["New", "York", "x"], ["B-B", "I-B", "B-C"], 1, 4)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +77,7 @@ def test_forms_of_spans(tmp_path: Path, value: dict[str, Any], columns: str) -> 
     assert records[0].values == (tags,)
 
 
-@pytest.mark.parametrize("span", [["4", 8, "P"], [4, None, "P"], [4, 8, " "], [4, 8]])
+@pytest.mark.parametrize("span", [["4", 8, "P"], [4, None, "P"], [4, 8, " "], [4, 8], [True, 8, "P"]])
 def test_spans_that_are_none(tmp_path: Path, span: list[Any]) -> None:
     rows = [{"text": "and Anna", "spans": []}, {"text": "and Anna", "spans": [span]}]
     path = write_jsonl(tmp_path / "a.jsonl", rows)

@@ -1,7 +1,7 @@
-"""Read the vectors of given words from a fastText `.bin` model (`mtl.embedders.vector_files.fasttext_layout`) without loading the model.
-The vector of a word is the mean of several rows of the model's matrix: its own row, if it is in the dictionary, and those of its n-grams.
-The official models hold gigabytes of rows, so the dictionary is streamed, and only the blocks of the matrix that hold needed rows are read, all into
-one buffer. The matrix is not memory-mapped, since the pages read would count as resident memory."""
+"""Read the vectors of given words from a fastText `.bin` model (`mtl.embedders.vector_files.fasttext_layout`) without loading the model. A vector is
+the mean of rows of the model's matrix: the word's own, if it is in the dictionary, and those of its n-grams. As official models hold gigabytes, the
+dictionary is streamed, and only the blocks of the matrix that hold needed rows are read, all into one buffer. The matrix is not memory-mapped, since
+the pages read would count as resident memory."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -81,6 +81,8 @@ class _OpenModel(NamedTuple):
 
     def vectors(self, words: Sequence[bytes], rows: np.ndarray, bar: Progress) -> Arrays:
         """The result of `IndexedModel.read`, for words with these rows of the matrix (-1: not in the dictionary)."""
+        from scipy.sparse import csr_array
+
         uses, counts = self._uses(words, rows)
         sums = np.zeros((len(words), self.header.dim), dtype=np.float32)
         row_bytes = self.header.dim * 4
@@ -91,7 +93,9 @@ class _OpenModel(NamedTuple):
             self.file.seek(self.start + first_row * row_bytes)
             if self.file.readinto(block.data.cast("B")) < block.nbytes:
                 raise OSError(f"{self.file.name} was truncated while it was read")
-            _add_rows(sums, owners, used_rows - first_row, block)
+            distinct, places = np.unique(owners, return_inverse=True)
+            ones = np.ones(len(owners), dtype=np.float32)
+            sums[distinct] += csr_array((ones, (places, used_rows - first_row)), (len(distinct), len(block))) @ block
             bar.reach(self.file.tell())
         # multiply with the inverse, as fastText does, to get the same rounding
         sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
@@ -132,22 +136,16 @@ def _parts(pairs: np.ndarray, words: int, most_rows: int, most_gap: int) -> Iter
         start += len(rows)
 
 
-def _add_rows(sums: np.ndarray, words: np.ndarray, rows: np.ndarray, block: np.ndarray) -> None:
-    """Add rows of a block to the sums of these words, in place."""
-    from scipy.sparse import csr_array
-
-    distinct, places = np.unique(words, return_inverse=True)
-    uses = csr_array((np.ones(len(rows), np.float32), (places, rows)), shape=(len(distinct), len(block)))
-    sums[distinct] += uses @ block
-
-
 def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarray, np.ndarray]:
     """The n-grams of minn to maxn characters of every `<word>`: their hashes, uint32, and the position of each one's word, int64. A character is a
-    byte and the UTF-8 continuation bytes after it. If minn is 1, single characters are n-grams, except the brackets."""
+    byte and the UTF-8 continuation bytes after it. The hash is FNV-1a over bytes that are sign-extended to 32 bits, because fastText reads them as
+    C's signed char. If minn is 1, single characters are n-grams, except the brackets."""
     text = np.frombuffer(b"".join(b"<" + word + b">" for word in words), dtype=np.int8)
-    begins = np.flatnonzero((text.view(np.uint8) & 0xC0) != 0x80)  # the place of each character's first byte
-    sizes = np.fromiter((len(word) + 2 for word in words), dtype=np.int64, count=len(words))
-    owners = np.repeat(np.arange(len(words)), sizes)[begins]  # the word of each character
+    signed = text.astype(np.int32).view(np.uint32)
+    begins = np.flatnonzero((text.view(np.uint8) & 0xC0) != 0x80)  # the first byte of each character
+    sizes = np.diff(begins, append=len(text))  # the bytes of each character
+    word_sizes = np.fromiter((len(word) + 2 for word in words), dtype=np.int64, count=len(words))
+    owners = np.repeat(np.arange(len(words)), word_sizes)[begins]  # the word of each character
     counts = np.bincount(owners, minlength=len(words))  # of the characters of each word
     ends = np.cumsum(counts)[owners]  # for each character, the first one after its word
     firsts = np.arange(len(begins))  # the first character of each n-gram
@@ -161,20 +159,12 @@ def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarr
         firsts, hashes = firsts[has_next], hashes[has_next]
         if not len(firsts):
             break
-        _add_characters(hashes, text, begins, firsts + n - 1)
+        lasts = firsts + n - 1
+        for byte in range(int(sizes[lasts].max())):
+            longer = np.flatnonzero(sizes[lasts] > byte)
+            hashes[longer] = (hashes[longer] ^ signed[begins[lasts[longer]] + byte]) * _PRIME
         if n >= minn:
             is_ngram = ~is_bracket if n == 1 else np.ones(len(firsts), dtype=bool)
             all_hashes.append(hashes[is_ngram])
             all_owners.append(owners[firsts[is_ngram]])
     return np.concatenate(all_hashes), np.concatenate(all_owners)
-
-
-def _add_characters(hashes: np.ndarray, text: np.ndarray, begins: np.ndarray, characters: np.ndarray) -> None:
-    """Add to each hash, in place, the bytes of one character of a text. The hash is FNV-1a over bytes that are sign-extended to 32 bits, because
-    fastText reads them as C's signed char."""
-    places = begins[characters]
-    sizes = np.append(begins, len(text))[characters + 1] - places
-    for byte in range(int(sizes.max())):
-        has_byte = np.flatnonzero(sizes > byte)
-        signed = text[places[has_byte] + byte].astype(np.int32).view(np.uint32)
-        hashes[has_byte] = (hashes[has_byte] ^ signed) * _PRIME

@@ -105,9 +105,8 @@ class _Form(NamedTuple):
         cells = line.rstrip().rsplit(b" ", self.dim)
         word = cells[0].rstrip(b" ")
         # A row with too many numbers looks like a word with spaces, but such a word ends with a decimal number.
-        last_part = word.rpartition(b" ")[2]
-        has_further_number = last_part != word and b"." in last_part and _is_number(last_part)
-        if len(cells) != self.dim + 1 or has_further_number:
+        extra = word.rpartition(b" ")[2]
+        if len(cells) != self.dim + 1 or (extra != word and b"." in extra and _is_number(extra)):
             count = line.rstrip().count(b" ")
             message = f"{count} space-separated numbers where {self.dim} are expected; fix or delete this line"
             raise InputError(message, path=self.path, line=number)
@@ -161,7 +160,7 @@ def _read_start(path: Path, lines: OpenLines) -> tuple[_Form, bytes]:
 
 def _rows(form: _Form, raw_lines: Iterator[bytes], lines: OpenLines, bar: Progress) -> Iterator[_Row]:
     """The rows in these lines, without blank lines. Raises InputError at the end for a file that announces more vectors than it has."""
-    count, needed = 0, form.announced
+    count = 0
     for raw_line in raw_lines:
         if lines.number % _LINES_PER_UPDATE == 0:
             bar.reach(lines.done)
@@ -173,9 +172,8 @@ def _rows(form: _Form, raw_lines: Iterator[bytes], lines: OpenLines, bar: Progre
         if len(line) < 2 * form.dim:
             form.split(line, lines.number)
         yield _Row(line, lines.number, lines.offset - len(line))
-    if raw_line.endswith(b"\n"):  # if the last line is whole, one may be missing: some programs count the first line
-        needed -= 1
-    if count < needed:
+    may_lack = int(raw_line.endswith(b"\n"))  # if the last line is whole, one: some programs count the first line
+    if count + may_lack < form.announced:
         message = f"line 1 announces {form.announced} vectors, but only {count} follow; download it again"
         raise InputError(message, path=form.path)
 

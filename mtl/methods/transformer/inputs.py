@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +19,7 @@ CHUNK = 1000  # inputs that the tokenizer gets at once
 MOST_FURTHER = 0.5  # the share of an input that further texts may take; longer ones are cut
 
 Parts = tuple[str, ...]  # the texts of one model input
-
-
-class Tokens(NamedTuple):
-    """The tokens of a text or a pair."""
-
-    ids: list[int]
-    types: list[int]  # the text that each token belongs to: 0, or 1 for a second one
+Tokens = tuple[list[int], list[int]]  # ids, and for each the text that it belongs to: 0, or 1 for a second one
 
 
 class InputReader:
@@ -44,9 +38,9 @@ class InputReader:
         self._table_sizes = {"token": pretrained.body.get_input_embeddings().num_embeddings, "type": types}
         self.seen = self.cut = 0  # how many inputs were read, and how many of them were too long
         with tokenizing(self.name):
-            single_marks = int(self.tokenizer.num_special_tokens_to_add(pair=False))
-            pair_marks = int(self.tokenizer.num_special_tokens_to_add(pair=True))
-        self._shortest_heads = {1: 1 + single_marks, 2: 2 + pair_marks}  # in tokens, by number of texts: one of each
+            marks = {count: int(self.tokenizer.num_special_tokens_to_add(pair=count == 2)) for count in (1, 2)}
+        # The least tokens of a head, by its number of texts: one of each text, and the tokenizer's marks.
+        self._shortest_heads = {count: count + marks[count] for count in marks}
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
@@ -96,20 +90,16 @@ class InputReader:
         """The ids of further texts, each after a separator. Raises InputError if the tokenizer has none."""
         if not further:
             return []
-        separator = self.tokenizer.sep_token_id
-        if separator is None:
-            separator = self.tokenizer.eos_token_id
+        tokenizer = self.tokenizer
+        separator = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
         if separator is None:
             message = "its tokenizer has no separator, which spans stand behind; leave their tasks out with tasks="
             raise InputError(f"{self.name}: {message}")
         longest_tail = min(int(self.length * MOST_FURTHER), self.length - self._shortest_heads[2])
-        longest_text = max(1, longest_tail // len(further) - 1)  # behind its separator
-        tail = []
-        for text in further:
-            with tokenizing(self.name):
-                ids = self.tokenizer(encodable(text), add_special_tokens=False)["input_ids"]
-            tail += [separator, *ids[:longest_text]]
-        return tail
+        longest_text = max(1, longest_tail // len(further) - 1)  # in tokens, behind its separator
+        with tokenizing(self.name):
+            texts = [tokenizer(encodable(text), add_special_tokens=False)["input_ids"] for text in further]
+        return [token for ids in texts for token in (separator, *ids[:longest_text])]
 
     def _heads(self, texts: Sequence[Parts], lengths: Sequence[int]) -> list[Tokens]:
         """The tokens of texts and of pairs, each cut to its length in tokens."""
@@ -121,7 +111,8 @@ class InputReader:
                 tokens = self._tokenize([texts[place] for place in places], longest)
                 heads.update(zip(places, tokens, strict=True))
         for place, length in enumerate(lengths):
-            if len(heads[place].ids) > length:
+            ids, _ = heads[place]
+            if len(ids) > length:
                 self.cut += 1
                 (heads[place],) = self._tokenize([texts[place]], length)
         return [heads[place] for place in range(len(texts))]
@@ -137,17 +128,17 @@ class InputReader:
                 return_token_type_ids=True,  # a folder saved by PreTrainedTokenizerFast alone would give none
                 return_attention_mask=False,
             )
-        return [Tokens(*row) for row in zip(encoded["input_ids"], encoded["token_type_ids"], strict=True)]
+        return list(zip(encoded["input_ids"], encoded["token_type_ids"], strict=True))
 
     def _joined(self, head: Tokens, tail: Sequence[int]) -> np.ndarray:
         """The tokens of an input, int32 (tokens, 2): its head, then its tail as a part of the last text."""
-        if tail and head.ids and head.ids[-1] == tail[0]:
-            tail = [*tail[1:], tail[0]]  # the separator at the end of the head stands at the end of the input
-        ids = [*head.ids, *tail]
-        types = [*head.types, *[max(head.types, default=0)] * len(tail)]
-        if not ids:  # a tokenizer that adds no marks gives an empty text no token at all
-            ids, types = [self.padding], [0]
-        return np.array([ids, types], dtype=np.int32).T
+        ids, types = head
+        if tail and ids and ids[-1] == tail[0]:  # the head ends with a separator already: it goes behind the tail
+            tail = [*tail[1:], tail[0]]
+        last_type = max(types, default=0)
+        ids, types = [*ids, *tail], [*types, *[last_type] * len(tail)]
+        # A tokenizer that adds no marks gives an empty text no token at all.
+        return np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
 
 
 def longest_input(max_length: int, pretrained: Pretrained) -> int:

@@ -39,12 +39,13 @@ class LanguageModel(nn.Module):
         vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
         numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN)
         classes = torch.from_numpy(numbers).to(vectors.data.device)
-        later = slice(int(sizes[0]), None)  # the rows after the first step; `earlier` has the row before each of them
-        earlier = torch.from_numpy(_previous_rows(sizes)).to(classes.device)
+        # The rows after the first step, and the row before each of them in its sequence, which has the same place among the rows of each step:
+        # of three steps with the rows 0 1 2, 3 4 and 5, these are 3 4 5 and 0 1 3.
+        later = slice(int(sizes[0]), None)
+        earlier = torch.from_numpy(np.arange(len(tokens))[later] - np.repeat(sizes[:-1], sizes[1:])).to(classes.device)
         forward = self.bilm.dropout(self.bilm.states(vectors, FORWARD)[-1])
         backward = self.bilm.dropout(self.bilm.states(vectors, BACKWARD)[-1])
-        states = torch.cat([forward[earlier], backward[later]])
-        targets = torch.cat([classes[later], classes[earlier]])
+        states, targets = torch.cat([forward[earlier], backward[later]]), torch.cat([classes[later], classes[earlier]])
         forward_losses, backward_losses = self.softmax(states, targets, sample).tensor_split(2)
         return forward_losses, backward_losses
 
@@ -55,12 +56,6 @@ class LanguageModel(nn.Module):
         characters = character_ids(words, self.bilm.options.char_cnn.max_characters_per_token)
         device = self.softmax.weight.weight.device
         return self.bilm.characters(torch.from_numpy(characters).to(device))[torch.from_numpy(indices).to(device)]
-
-
-def _previous_rows(sizes: np.ndarray) -> np.ndarray:
-    """The row before each row of packed sequences, without those of the first step; `sizes` are the numbers of rows of each step. A sequence has the
-    same place in each step: with the rows 0 1 2 in the first step, 3 4 in the second and 5 in the third, they are 0 1 and 3."""
-    return np.arange(sizes[0], sizes.sum()) - np.repeat(sizes[:-1], sizes[1:])
 
 
 class SampledSoftmax(nn.Module):
@@ -90,19 +85,14 @@ class SampledSoftmax(nn.Module):
         return torch.from_numpy(np.unique(drawn.clip(0, classes - 1))).to(self.log_expected.device)
 
     def forward(self, states: Tensor, targets: Tensor, sample: Tensor | None) -> Tensor:
-        """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes or a sample of them."""
-        return self._full(states, targets) if sample is None else self._sampled(states, targets, sample)
-
-    def _full(self, states: Tensor, targets: Tensor) -> Tensor:
-        """The cross-entropies over all classes."""
-        losses = []
-        for part, classes in zip(states.split(ROWS), targets.split(ROWS), strict=True):
-            scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
-            losses.append(F.cross_entropy(scores, classes, reduction="none"))
-        return torch.cat(losses)
-
-    def _sampled(self, states: Tensor, targets: Tensor, sample: Tensor) -> Tensor:
-        """The cross-entropies over each target and the other classes of the sample. Scores are less by the log probability that they are drawn."""
+        """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes, or over the target and a sample of others."""
+        if sample is None:
+            losses = []
+            for part, classes in zip(states.split(ROWS), targets.split(ROWS), strict=True):
+                scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
+                losses.append(F.cross_entropy(scores, classes, reduction="none"))
+            return torch.cat(losses)
+        # Scores are lower by the log probability that a sample contains the class, so that frequent classes do not count more often.
         target_scores = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
         sample_scores = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
         sample_scores = sample_scores.masked_fill(sample == targets[:, None], -math.inf)

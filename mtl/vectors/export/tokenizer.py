@@ -91,8 +91,7 @@ def _replacements(language: str) -> list[tuple[str, str]]:
 
 
 def _final_period(moses: sacremoses.MosesTokenizer) -> str:
-    """A pattern of the last period of each word that `handles_nonbreaking_prefixes` splits from it: of no word that keeps its period, and of none
-    before a word in lower case."""
+    """A pattern of the last period of each word that `handles_nonbreaking_prefixes` splits from it."""
     end = "(?![^ ])"
     numeric = moses.NUMERIC_ONLY_PREFIXES
     prefixes = [prefix for prefix in moses.NONBREAKING_PREFIXES if prefix not in numeric]

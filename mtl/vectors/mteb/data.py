@@ -31,8 +31,7 @@ class MtebRows:
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
-    """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the Hub. Raises InputError as `row_files`, and as
-    `fresh_task` for a task without a folder."""
+    """Where a task's rows are: in the folder with its name below data_dir, if it is there (errors: `row_files`), else on the Hub (`fresh_task`)."""
     folder = None if data_dir is None else data_dir / name
     if folder is None or not folder.is_dir():
         return MtebRows(None, str(fresh_task(benchmark, name).metadata.revision))
@@ -128,8 +127,7 @@ def _check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
 def _columns(task: AbsTask) -> Iterator[tuple[str, Any, str]]:
     """The columns that the task reads: name, Python types of its values, and what messages call one."""
     is_sts = task.metadata.type == "STS"
-    texts = task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]
-    for text in texts:
+    for text in task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]:
         if isinstance(text, str):  # tasks of other forms lack some
             yield text, str | list, "text"
     target = "score" if is_sts else getattr(task, "label_column_name", None)

@@ -29,15 +29,12 @@ def row_files(folder: Path) -> list[Path]:
 
 def check_json_lines(files: Sequence[Path]) -> None:
     """Raise InputError for a .jsonl file without rows or with a line that is no row."""
-    for path in files:
-        if path.suffix != ".jsonl":
-            continue
+    for path in [file for file in files if file.suffix == ".jsonl"]:
         has_rows = False
         with open_lines(path) as lines:
-            for line in lines:
-                if line.strip():  # datasets skips lines without text
-                    parse_row(path, lines.number, decode(line, str(path), lines.number - 1))
-                    has_rows = True
+            for line in filter(bytes.strip, lines):  # datasets skips lines without text
+                parse_row(path, lines.number, decode(line, str(path), lines.number - 1))
+                has_rows = True
         if not has_rows:
             raise InputError("has no rows; write one JSON object a line", path=path)
 
