@@ -1,7 +1,6 @@
 """The similar pairs between two lists of texts: `TextComparison` compares them, and a `PairRule` says which pairs are taken."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +15,7 @@ BLOCK = 2**22  # the most pairs that are compared at once, to save memory
 Numbers = tuple[np.ndarray, np.ndarray]  # a number for each first text, and one for each second text, int64 (texts,)
 
 
-@dataclass(frozen=True)
-class PairRule:
+class PairRule(NamedTuple):
     """Which texts are a pair, and how many pairs of a first text are taken."""
 
     equal: Numbers  # only texts with equal numbers are a pair
@@ -112,8 +110,7 @@ def _by_number(numbers: np.ndarray) -> dict[int, np.ndarray]:
     """The texts that have each of these numbers, in their order."""
     order = np.argsort(numbers, kind="stable")
     distinct, starts = np.unique(numbers[order], return_index=True)
-    # Of no texts, there is one empty part.
-    return dict(zip(distinct.tolist(), np.split(order, starts[1:]), strict=False))
+    return dict(zip(distinct.tolist(), np.split(order, starts[1:]), strict=False))  # of no texts, one empty part
 
 
 def _taken(lefts: np.ndarray, rights: np.ndarray, values: np.ndarray, rule: PairRule) -> Pairs:

@@ -181,8 +181,8 @@ class Answer(Text):
         lengths = list(map(answer_length, targets.tolist()))
         answered = [length for length in lengths if length] or [0]
         median, most = f"{np.median(answered):.0f} words (median)", f"90 % up to {np.percentile(answered, 90):.0f}"
-        without = f"{lengths.count(0) / len(lengths):.1%} without an answer"
-        return f"answers of {median}, {most}, at most {max(answered)}; {without}"
+        without = lengths.count(0) / len(lengths)
+        return f"answers of {median}, {most}, at most {max(answered)}; {without:.1%} without an answer"
 
 
 def _target_codes(answers: Gold | None) -> Codes:

@@ -1,7 +1,7 @@
-"""Texts with marked spans, given by their characters, as tokens with tags: `[[0, 6, "CITY"]]` of "Warsaw sleeps" as B-CITY and O.
-A token is a run of letters and digits, a letter of a script without spaces between words, or any other sign. A span that begins or ends
-within a token has the whole token. A span does not count if it is empty, is not within the text, holds no token, or shares one with a longer
-span or with an equally long one before it. The log says once for each file how many spans of either kind there are."""
+"""Texts with marked spans, given by their characters, as tokens with tags: `[[0, 6, "CITY"]]` of "Warsaw sleeps" as B-CITY and O. A token is a run of
+letters and digits, a letter of a script without spaces between words, or any other sign. A span that begins or ends within a token has the whole
+token. A span does not count if it is empty, is not within the text, holds no token, or shares one with a longer span or with an equally long one
+before it. The log says once for each file how many spans of either kind there are."""
 
 import re
 from collections.abc import Sequence

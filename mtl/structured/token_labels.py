@@ -39,6 +39,7 @@ class TokenLabelsHead(ClassesHead):
         return len(self.labels)
 
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        """The codes of the tags, (rows, most tokens), PAST after the last token of a row."""
         index = {tag: code for code, tag in enumerate(self.labels)}
         rows = [[index[tag] for tag in (target or "").split()] for target in targets]
         columns = list(zip_longest(*rows, fillvalue=PAST))
@@ -116,8 +117,6 @@ class TokenLabels(TargetKind):
         """What stands for each tag in a file: the tag itself, or its index."""
         return {label: label for label in self.labels} | dict(zip(self.task.indices or (), self.labels, strict=False))
 
-    # The parts of a row.
-
     def size(self, inputs: Sequence[Sequence[str]]) -> int:
         return len(tokens_of(inputs[0][-1]))
 
@@ -159,7 +158,6 @@ class TokenLabels(TargetKind):
         return np.array([index[tag] for target in targets for tag in target.split()], dtype=np.int64)
 
     def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
-        assert sizes is not None
         return self._rows(estimator.predict(features).astype(np.int64), sizes)
 
     def repeat(self, answer: Target, rows: int, sizes: Sizes) -> np.ndarray:
@@ -184,7 +182,7 @@ class TokenLabels(TargetKind):
     def usual(
         self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
     ) -> np.ndarray:
-        """The most frequent tag of each word in the training rows; for other words, the most frequent one of all."""
+        """The most frequent tag of each word in the training rows, whose texts are `texts`; for other words, the most frequent one of all."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for target, text in zip(train, texts, strict=True):
             for tag, token in zip(target.split(), tokens_of(text), strict=True):
@@ -200,14 +198,13 @@ class TokenLabels(TargetKind):
         counts = np.bincount(self.fit_targets(train, None), minlength=len(self.labels))
         return [self.labels[label] for label in np.argsort(-counts, kind="stable")]
 
-    def _rows(self, codes: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    def _rows(self, codes: np.ndarray, sizes: Sizes) -> np.ndarray:
         """Indices of labels, (tokens,), as targets (rows,)."""
+        assert sizes is not None
         tags = np.array(self.labels, dtype=object)[codes]
         ends = np.cumsum(sizes).tolist()
         rows = [" ".join(tags[end - size : end]) for end, size in zip(ends, sizes.tolist(), strict=True)]
         return np.array(rows, dtype=object)
-
-    # How audits and reports describe it.
 
     def distribution(self, targets: np.ndarray) -> str:
         counts = Counter(tag for target in targets for tag in target.split())

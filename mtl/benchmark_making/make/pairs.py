@@ -67,8 +67,7 @@ class PairRows:
         title = f"step {work.number}, pairs"
         comparison = TextComparison(first.texts(self.texts[0]), second.texts(self.texts[1]), title)
         pairs = comparison.pairs(rule, check_count, title)
-        if is_one_side:
-            pairs = _without_mirrored(pairs)
+        pairs = _without_mirrored(pairs) if is_one_side else pairs
         work.add(len(pairs.lefts), width)
         rows = []
         for left, right, value in zip(pairs.lefts.tolist(), pairs.rights.tolist(), pairs.values.tolist(), strict=True):
@@ -184,8 +183,7 @@ class Cut:
     def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> Sequence[str]:
         """The run of these sentences that has most of the wanted units, after the penalty; the first of the shortest of equal ones."""
         wanted_by_part = [wanted.intersection(units(part)) for part in parts]
-        best = parts[:1]
-        best_value = -1.0
+        best, best_value = parts[:1], -1.0
         for start in range(len(parts)):
             units_of_run = set[str]()
             divisor = 1.0
@@ -194,6 +192,5 @@ class Cut:
                 divisor *= self.penalty
                 value = len(units_of_run) / max(1, len(wanted)) / divisor
                 if value > best_value or (value == best_value and size < len(best)):
-                    best = parts[start : start + size]
-                    best_value = value
+                    best, best_value = parts[start : start + size], value
         return best

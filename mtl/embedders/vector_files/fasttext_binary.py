@@ -97,8 +97,7 @@ class _OpenModel(NamedTuple):
             ones = np.ones(len(owners), dtype=np.float32)
             sums[distinct] += csr_array((ones, (places, used_rows - first_row)), (len(distinct), len(block))) @ block
             bar.reach(self.file.tell())
-        # multiply with the inverse, as fastText does, to get the same rounding
-        sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
+        sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]  # not divided: fastText rounds so
         in_file = rows >= 0
         return sums, in_file, ~in_file & (counts > 0)
 

@@ -3,9 +3,8 @@
 import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import datasets
 import mteb
@@ -21,8 +20,7 @@ CLOSED = "the client has been closed"  # what the Hub's client says in the end i
 TEXT_COLUMNS = ("input_column_name", "input1_column_name", "input2_column_name")  # attributes of mteb's tasks
 
 
-@dataclass(frozen=True)
-class MtebRows:
+class MtebRows(NamedTuple):
     """Where the rows of a task are."""
 
     folder: Path | None  # None means on the Hub
