@@ -49,12 +49,8 @@ def test_tokens_are_words_signs_and_letters_of_scripts_without_spaces() -> None:
 
 def test_spans_that_do_not_count() -> None:
     spans = [(0, 3, "A"), (0, 7, "B"), (9, 10, "C"), (9, 11, "D"), (8, 9, "E"), (4, 4, "F"), (0, 7, "B")]
-    assert tokens_with_tags("Warsaw", [(3, 3, "A"), (5, 1, "B")]) == (
-        ["Warsaw"],
-        ["O"],
-        0,
-        2,
-    )  # nothing, and the wrong order
+    empty, reversed_span = (3, 3, "A"), (5, 1, "B")
+    assert tokens_with_tags("Warsaw", [empty, reversed_span]) == (["Warsaw"], ["O"], 0, 2)
     assert tokens_with_tags("New York x", spans) == (["New", "York", "x"], ["B-B", "I-B", "B-C"], 1, 4)
 
 
@@ -94,20 +90,13 @@ def test_spans_of_which_none_counts_are_refused(tmp_path: Path) -> None:
 
 
 def test_files_with_spans_in_every_row_are_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    task = {
-        "kind": "token_labels",
-        "text": ["tokens[]"],
-        "target": "tags[]",
-        "labels": ["O", "B-P"],
-        "metric": "span_f1",
-    }
     files = {split: f"{split}.jsonl" for split in ("train", "dev", "test")}
-    suite = {"name": "marked", "tasks": {"names": {**task, "reading": {"spans": DOT}, "files": files}}}
+    columns = {"text": ["tokens[]"], "target": "tags[]", "reading": {"spans": DOT}, "files": files}
+    task = {"kind": "token_labels", "labels": ["O", "B-P"], "metric": "span_f1", **columns}
+    suite = {"name": "marked", "tasks": {"names": task}}
     (tmp_path / "marked.yaml").write_text(json.dumps(suite), encoding="utf-8")
     rows: list[dict[str, Any]] = [{"text": "Anna ler", "spans": [{"start": 0, "end": 4, "type": "P"}]}, {"text": "ler"}]
-    predictions = [
-        {"text": row["text"], "prediction": tags} for row, tags in zip(rows, (["B-P", "O"], ["O"]), strict=True)
-    ]
+    predictions = [{"text": "Anna ler", "prediction": ["B-P", "O"]}, {"text": "ler", "prediction": ["O"]}]
     write_jsonl(tmp_path / "mine/test_pred_names.jsonl", predictions[::-1])  # put to their rows by their texts
     command = ["score", str(tmp_path / "mine"), "--gold", str(tmp_path), f"suite={tmp_path / 'marked.yaml'}"]
     write_jsonl(tmp_path / "test.jsonl", [rows[0], {**rows[1], "spans": []}])
