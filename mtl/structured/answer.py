@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 NONE = ""  # the prediction for a row without an answer
 NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows have no answer
 
-
 Codes = tuple[float, float, float]  # of a row: the first and the last unit of its answer, and whether there is none
 
 

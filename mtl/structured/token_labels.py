@@ -220,8 +220,8 @@ class TokenLabels(TargetKind):
 def token_features(words: Sequence[str]) -> list[list[str]]:
     """The names of the binary features of each word that a linear model reads, as usual for linear taggers (Ratnaparkhi 1996): the words around it,
     its first and last characters, and its shape."""
-    lower = [*["<s>"] * WINDOW, *map(str.lower, words), *["</s>"] * WINDOW]
-    shapes = list(map(shape, words))
+    lower = ["<s>"] * WINDOW + [word.lower() for word in words] + ["</s>"] * WINDOW
+    shapes = [shape(word) for word in words]
     features = []
     for place, word in enumerate(words):
         window = lower[place : place + 2 * WINDOW + 1]
@@ -233,7 +233,10 @@ def token_features(words: Sequence[str]) -> list[list[str]]:
         names += [f"${size}:{lower_word[-size:]}" for size in affix_sizes]
         names += [f"word:{word}", f"shape:{shapes[place]}"]
         names += [f"shape{step}:{shapes[place + step]}" for step in (-1, 1) if 0 <= place + step < len(words)]
-        names += ["first"] * (place == 0) + ["last"] * (place == len(words) - 1)
+        if place == 0:
+            names.append("first")
+        if place == len(words) - 1:
+            names.append("last")
         features.append(list(map(intern, names)))  # most of them are those of other tokens, too
     return features
 

@@ -51,24 +51,12 @@ class PairRows:
             if self.same is not None:
                 work.check_columns(table, "same", self.same, lists=False)
         second_names = _second_names(work, first, second)
-        first_same, second_same = self._same_values(first), self._same_values(second)
-        # A group is of rows with one value of `same`.
-        first_groups = zip(first_same, first.texts(self.groups[0]), strict=True)
-        second_groups = zip(second_same, second.texts(self.groups[1]), strict=True)
-        groups = _numbered(first_groups, second_groups)
-        is_one_side = first is second and self.texts[0] == self.texts[1]
-        rule = self._rule(_numbered(first_same, second_same), groups, is_one_side)
-        width = first.width + second.width + 1  # values of a pair
-
-        def check_count(count: int) -> None:
-            """Raise InputError for too many pairs. A copy of the work counts them, since they are added when all are known."""
-            replace(work).add(count // 2 if is_one_side else count, width, "most")
-
-        title = f"step {work.number}, pairs"
-        comparison = TextComparison(first.texts(self.texts[0]), second.texts(self.texts[1]), title)
-        pairs = comparison.pairs(rule, check_count, title)
-        pairs = _without_mirrored(pairs) if is_one_side else pairs
-        work.add(len(pairs.lefts), width)
+        same = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in (first, second)]
+        first_groups = zip(same[0], first.texts(self.groups[0]), strict=True)
+        second_groups = zip(same[1], second.texts(self.groups[1]), strict=True)
+        groups = _numbered(first_groups, second_groups)  # a group is of rows with one value of `same`
+        pairs = self._search(work, first, second, _numbered(*same), groups)
+        work.add(len(pairs.lefts), first.width + second.width + 1)
         rows = []
         for left, right, value in zip(pairs.lefts.tolist(), pairs.rights.tolist(), pairs.values.tolist(), strict=True):
             rows.append(_pair_row(first.rows[left], second.rows[right], second_names, value))
@@ -77,9 +65,18 @@ class PairRows:
         _drop_unpaired(work, first, second, pairs)
         return first.with_rows(rows, *second_names.values(), SIMILARITY)
 
-    def _same_values(self, table: Table) -> list[str]:
-        """The values of the column `same`; without it, all rows have the same one."""
-        return [""] * len(table.rows) if self.same is None else table.texts(self.same)
+    def _search(self, work: Work, first: Table, second: Table, same: Numbers, groups: Numbers) -> Pairs:
+        """The pairs, by the numbers of their rows. Raises InputError for too many."""
+        is_one_side = first is second and self.texts[0] == self.texts[1]
+        title, width = f"step {work.number}, pairs", first.width + second.width + 1
+
+        def check_count(count: int) -> None:
+            """Raise InputError for too many pairs. A copy of the work counts them, since they are added when all are known."""
+            replace(work).add(count // 2 if is_one_side else count, width, "most")
+
+        comparison = TextComparison(first.texts(self.texts[0]), second.texts(self.texts[1]), title)
+        pairs = comparison.pairs(self._rule(same, groups, is_one_side), check_count, title)
+        return _without_mirrored(pairs) if is_one_side else pairs
 
     def _rule(self, same: Numbers, groups: Numbers, is_one_side: bool) -> PairRule:
         """The rule of the search. `is_one_side` says that the rows of one table are compared with themselves, by the same text."""

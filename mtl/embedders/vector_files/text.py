@@ -84,7 +84,7 @@ class _Row(NamedTuple):
 
     line: bytes
     number: int  # of the line, from 1
-    offset: int  # of its first byte in the file, or in the copy of an unpacked file
+    offset: int  # of its first byte in the file, or in the unpacked copy of a packed one
 
 
 class _Form(NamedTuple):

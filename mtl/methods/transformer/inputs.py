@@ -38,9 +38,10 @@ class InputReader:
         self._table_sizes = {"token": pretrained.body.get_input_embeddings().num_embeddings, "type": types}
         self.seen = self.cut = 0  # how many inputs were read, and how many of them were too long
         with tokenizing(self.name):
-            marks = {count: int(self.tokenizer.num_special_tokens_to_add(pair=count == 2)) for count in (1, 2)}
+            single_marks = int(self.tokenizer.num_special_tokens_to_add(pair=False))
+            pair_marks = int(self.tokenizer.num_special_tokens_to_add(pair=True))
         # The least tokens of a head, by its number of texts: one of each text, and the tokenizer's marks.
-        self._shortest_heads = {count: count + marks[count] for count in marks}
+        self._shortest_heads = {1: 1 + single_marks, 2: 2 + pair_marks}
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
