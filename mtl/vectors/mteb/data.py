@@ -128,7 +128,7 @@ def _columns(task: AbsTask) -> Iterator[tuple[str, Any, str]]:
     for text in task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]:
         if isinstance(text, str):  # tasks of other forms lack some
             yield text, str | list, "text"
-    target = "score" if is_sts else getattr(task, "label_column_name", None)
+    target: Any = "score" if is_sts else getattr(task, "label_column_name", None)
     if is_sts or (isinstance(target, str) and task.metadata.type == "PairClassification"):
         yield target, int | float, "number"
     elif isinstance(target, str):
