@@ -21,6 +21,9 @@ LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
 _LARGEST_NORM = float(np.finfo(np.float32).max)
 _LINES_PER_UPDATE = 4096  # of the progress bar
 
+# A line with spaces between its cells, its number, and the offset of its first byte: in the file, or in the unpacked copy of a packed one.
+_Row = tuple[bytes, int, int]
+
 
 def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`. Only lines that may begin with one of `words` are
@@ -28,7 +31,7 @@ def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     positions = {word: position for position, word in enumerate(words)}
     first_parts = {word.partition(b" ")[0] for word in words}
     with _open(path, "reading") as (form, rows):
-        parsed = (form.split(row.line, row.number) for row in rows if row.line.partition(b" ")[0] in first_parts)
+        parsed = (form.split(line, number) for line, number, _ in rows if line.partition(b" ")[0] in first_parts)
         wanted = ((positions[word], numbers) for word, numbers in parsed if word in positions)
         return first_vectors(len(words), form.dim, wanted)
 
@@ -43,7 +46,7 @@ class IndexedText:
             if self._form.is_packed:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
                 rows = _copied(rows, self._unpacked, path)
-            self._index = WordIndex.build((row.line.partition(b" ")[0], row.offset) for row in rows)
+            self._index = WordIndex.build((line.partition(b" ")[0], offset) for line, _, offset in rows)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -61,8 +64,8 @@ class IndexedText:
         with _open(path, "searching") as (form, rows):
             size = max(1, block_bytes // (4 * form.dim))
             words, vectors = list[bytes](), np.empty((size, form.dim), dtype=np.float32)
-            for row in rows:
-                word, vectors[len(words)] = form.split(row.line, row.number)
+            for line, number, _ in rows:
+                word, vectors[len(words)] = form.split(line, number)
                 words.append(word)
                 if len(words) == size:
                     yield words, vectors
@@ -77,14 +80,6 @@ class IndexedText:
             word, numbers = self._form.split(self._form.spaced(file.readline()), None)
             if word == words[position]:
                 yield position, numbers
-
-
-class _Row(NamedTuple):
-    """A line with a word and its vector, with spaces between the cells."""
-
-    line: bytes
-    number: int  # of the line, from 1
-    offset: int  # of its first byte in the file, or in the unpacked copy of a packed one
 
 
 class _Form(NamedTuple):
@@ -161,6 +156,8 @@ def _read_start(path: Path, lines: OpenLines) -> tuple[_Form, bytes]:
 def _rows(form: _Form, raw_lines: Iterator[bytes], lines: OpenLines, bar: Progress) -> Iterator[_Row]:
     """The rows in these lines, without blank lines. Raises InputError at the end for a file that announces more vectors than it has."""
     count = 0
+    # A space and a digit for each number; shorter lines could cost more memory than the file.
+    shortest = 2 * form.dim
     for raw_line in raw_lines:
         if lines.number % _LINES_PER_UPDATE == 0:
             bar.reach(lines.done)
@@ -168,10 +165,9 @@ def _rows(form: _Form, raw_lines: Iterator[bytes], lines: OpenLines, bar: Progre
             continue
         count += 1
         line = form.spaced(raw_line)
-        # A space and a digit for each number; shorter lines could cost more memory than the file.
-        if len(line) < 2 * form.dim:
+        if len(line) < shortest:
             form.split(line, lines.number)
-        yield _Row(line, lines.number, lines.offset - len(line))
+        yield line, lines.number, lines.offset - len(line)
     may_lack = int(raw_line.endswith(b"\n"))  # if the last line is whole, one: some programs count the first line
     if count + may_lack < form.announced:
         message = f"line 1 announces {form.announced} vectors, but only {count} follow; download it again"
@@ -181,14 +177,14 @@ def _rows(form: _Form, raw_lines: Iterator[bytes], lines: OpenLines, bar: Progre
 def _copied(rows: Iterator[_Row], file: IO[bytes], path: Path) -> Iterator[_Row]:
     """The rows of a packed file, each as it stands in another file after it is written there."""
     offset = 0
-    for row in rows:
+    for line, number, _ in rows:
         try:
-            file.write(row.line)
+            file.write(line)
         except OSError as error:
             reason = f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror})"
             raise InputError(f"{reason}; unpack it and give that file", path=path) from None
-        yield row._replace(offset=offset)
-        offset += len(row.line)
+        yield line, number, offset
+        offset += len(line)
 
 
 def _is_number(cell: bytes) -> bool:
