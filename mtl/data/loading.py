@@ -32,24 +32,22 @@ def load_dataset(
     are missing or not valid. `lines` are, by task id, those of the rows to score the task on; None, or a task that is not named: all rows.
     `choosing_share` is the share of the dev rows that choose, where dev rows are scored; None: all choose, and all are scored."""
     check_present(suite, tasks, data_dir)
-    parts = [read_task(task, data_dir, held_out) for task in tasks]
+    parts: list[TaskExamples] = []
     samples: dict[str, RowSample] = {}
-    for number, part in enumerate(parts):
-        id = part.task.id
-        if lines and id in lines:
-            parts[number], samples[id] = take_sample(part, lines[id], key=f"imported.rows.{id}")
-        elif choosing_share is not None and "train" in part.rows and part.task.scored_split == "dev":
-            parts[number], samples[id] = divide_dev(part, choosing_share)
-    dataset = build_dataset(parts)
-    for id, sample in samples.items():
-        dataset.scored_rows[id]["lines"] = list(sample.lines)
+    for task in tasks:
+        part = read_task(task, data_dir, held_out)
+        if lines and task.id in lines:
+            part, samples[task.id] = take_sample(part, lines[task.id], key=f"imported.rows.{task.id}")
+        elif choosing_share is not None and "train" in part.rows and task.scored_split == "dev":
+            part, samples[task.id] = divide_dev(part, choosing_share)
+        parts.append(part)
     files = hash_files(tasks, data_dir)
     marks = fingerprints(suite, tasks, data_dir, files)
-    return replace(dataset, samples=samples, fingerprints=marks, changed=changed_splits(files))
+    return replace(build_dataset(parts, samples), fingerprints=marks, changed=changed_splits(files))
 
 
 def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
-    """The distinct texts of the training rows of these tasks, or of all with files, without held-out rows. Raises InputError as `load_dataset`."""
+    """The distinct texts of the training rows of these tasks, or of all with files, without held-out rows. Raises InputError if there are none."""
     chosen = present_tasks(suite, data_dir) if tasks is None else tasks
     dataset = load_dataset(suite, chosen or list(suite.tasks.values()), data_dir, held_out)
     if not dataset.trained_tasks:
@@ -58,21 +56,25 @@ def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequenc
     return [dataset.texts[number] for number in dataset.distinct_texts("train").tolist()]
 
 
-def build_dataset(parts: Sequence[TaskExamples]) -> Dataset:
-    """Index the rows of all tasks by their distinct texts."""
+def build_dataset(parts: Sequence[TaskExamples], samples: Mapping[str, RowSample] | None = None) -> Dataset:
+    """Index the rows of all tasks by their distinct texts. `samples` are, by task id, those that were taken of the rows to score the task on."""
     rows = [row for part in parts for examples in part.rows.values() for row in examples]
     index = {text: number for number, text in enumerate(dict.fromkeys(text for row in rows for text in row.texts))}
-    splits: dict[str, dict[str, Split]] = {}
-    answers: dict[str, list[str]] = {}
-    for part in parts:
-        splits[part.task.id] = {name: make_split(part.task, examples, index) for name, examples in part.rows.items()}
-        if "train" in part.rows and TARGET_KINDS[part.task.kind].head_type is not None:
-            words = target_kind(part.task).head.answers(splits[part.task.id]["train"].targets)
-            answers |= {part.task.id: words} if words else {}
     held_out = {part.task.id: part.held_out for part in parts if part.held_out}
-    scored = [(part.task, part.rows[part.task.scored_split]) for part in parts if part.task.is_scored]
-    scored_rows = {task.id: describe_rows(task, examples) for task, examples in scored}
-    return Dataset([part.task for part in parts], list(index), splits, held_out, answers, scored_rows=scored_rows)
+    dataset = Dataset([part.task for part in parts], list(index), {}, held_out, samples=dict(samples or {}))
+    for part in parts:
+        task = part.task
+        splits = {name: make_split(task, examples, index) for name, examples in part.rows.items()}
+        dataset.splits[task.id] = splits
+        if "train" in splits and TARGET_KINDS[task.kind].head_type is not None:
+            answers = target_kind(task).head.answers(splits["train"].targets)
+            if answers:
+                dataset.answers[task.id] = answers
+        if task.is_scored:
+            dataset.scored_rows[task.id] = describe_rows(task, part.rows[task.scored_split])
+        if task.id in dataset.samples:
+            dataset.scored_rows[task.id]["lines"] = list(dataset.samples[task.id].lines)
+    return dataset
 
 
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
@@ -81,17 +83,17 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     unknown = None if kind.dtype is object else np.nan
     targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
     texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
-    counts = row_sizes(task, examples)
-    sizes, units = (None, counts) if task.candidates is None else (counts, None)
-    names = task.further_columns
-    columns = {name: [row.columns[number] for row in examples if row.columns] for number, name in enumerate(names)}
+    names = enumerate(task.further_columns)
+    columns = {name: [row.columns[number] for row in examples if row.columns] for number, name in names}
     spans = None
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
     numbers: dict[str | None, int] = {None: -1}  # by group: −1 for rows without one, then 0, 1, 2 …
     by_row = [numbers.setdefault(row.group, len(numbers) - 1) for row in examples]
     groups = np.array(by_row, dtype=np.int64) if len(numbers) > 1 else None
-    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, groups, spans=spans, units=units)
+    split = Split(texts.reshape(-1, task.sides), targets, None, columns, groups, spans=spans)
+    counts = row_sizes(task, examples)
+    return replace(split, units=counts) if task.candidates is None else replace(split, sizes=counts)
 
 
 def row_sizes(task: Task, examples: Sequence[Example]) -> np.ndarray | None:

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 NONE = ""  # the prediction for a row without an answer
 NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows have no answer
 
+Codes = tuple[float, float, float]  # of a row: the first and the last unit of its answer, and whether there is none
+
 
 class AnswerHead(HeadTargets):
-    """Two outputs for each unit: the scores of an answer that begins with the unit, and of one that ends with it.
-    Unit 0, the whole passage, stands for "no answer"; the others are its words. A row has three codes: the first and the last unit of the answer,
-    and whether there is none. A target without an answer has the units 0 and 0. A prediction without one has the units of the best run of words."""
+    """Two outputs for each unit: the scores of an answer that begins with the unit, and of one that ends with it. Unit 0, the whole passage, stands
+    for "no answer"; the others are its words. A target without an answer has the units 0 and 0; a prediction without one, the best run of words."""
 
     def answers(self, train: np.ndarray) -> list[str]:
         """`NONE_ALLOWED` if some training rows have no answer: only then, rows are predicted to have none."""
@@ -42,12 +43,13 @@ class AnswerHead(HeadTargets):
             problem = f"the answers of {ambiguous} of {len(golds)} rows occur several times in their passages"
             remedy = "and no column says where; the first place is learnt; name a column with `starts`"
             logger.warning("task %s: %s, %s", self.task.id, problem, remedy)
-        return np.array(list(map(_codes, golds)), dtype=np.float64).reshape(-1, 3)
+        return np.array([_target_codes(row) for row in golds], dtype=np.float64).reshape(-1, 3)
 
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """The texts of the answers. Where the third code says that there is none, they are empty if `answers` allows this."""
-        rows = zip(codes.astype(int).tolist(), texts, strict=True)
-        predicted = [NONE if none and answers else unit_text(text, first, last) for (first, last, none), text in rows]
+        predicted = []
+        for (first, last, none), text in zip(codes.astype(int).tolist(), texts, strict=True):
+            predicted.append(NONE if none and answers else unit_text(text, first, last))
         return np.array(predicted, dtype=object)
 
     def unlearnable(self, codes: np.ndarray, units: np.ndarray) -> np.ndarray:
@@ -62,23 +64,12 @@ class AnswerHead(HeadTargets):
         return (F.cross_entropy(firsts, codes[:, 0].long()) + F.cross_entropy(lasts, codes[:, 1].long())) / 2
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The run of at most LONGEST words with the highest sum of scores; of equal ones, the shortest, then the first."""
+        """The codes (rows, 3) of the best run of words, and of no answer where its score, that of unit 0, is not lower."""
         import torch
-        from torch.nn import functional as F
 
         firsts, lasts = _by_row(outputs, sizes)
-        none, words = firsts[:, 0] + lasts[:, 0], firsts.shape[1] - 1
-        if not words:
-            return torch.stack([torch.zeros_like(none), torch.zeros_like(none), torch.ones_like(none)], dim=1)
-        # The sums of runs by their length, less one, and by their first word: (rows, words) for each length.
-        sums = [
-            F.pad(firsts[:, 1 : words + 1 - further] + lasts[:, 1 + further :], (0, further), value=-math.inf)
-            for further in range(min(LONGEST, words))
-        ]
-        best, places = torch.cat(sums, dim=1).max(dim=1)
-        has_run = best > -math.inf  # a passage without words has none
-        first = torch.where(has_run, places % words + 1, 0)
-        last = torch.where(has_run, first + places // words, 0)
+        none = firsts[:, 0] + lasts[:, 0]
+        first, last, best = _best_runs(firsts[:, 1:], lasts[:, 1:])
         return torch.stack([first.to(none), last.to(none), (none >= best).to(none)], dim=1)
 
 
@@ -190,15 +181,36 @@ class Answer(Text, UnitKind):
         lengths = list(map(answer_length, targets.tolist()))
         answered = [length for length in lengths if length] or [0]
         median, most = f"{np.median(answered):.0f} words (median)", f"90 % up to {np.percentile(answered, 90):.0f}"
-        without = f"{lengths.count(0) / len(lengths):.1%} without an answer"
-        return f"answers of {median}, {most}, at most {max(answered)}; {without}"
+        without = lengths.count(0) / len(lengths)
+        return f"answers of {median}, {most}, at most {max(answered)}; {without:.1%} without an answer"
 
 
-def _codes(answers: Gold | None) -> tuple[float, ...]:
-    """The codes of a target: the first and the last unit of its answer, and whether it has none."""
+def _target_codes(answers: Gold | None) -> Codes:
+    """The codes of a target, or of a row without one."""
     if answers is None:
-        return (PAST,) * 3
-    return (*answers["words"], False) if answers["words"] else (0, 0, True)
+        return PAST, PAST, PAST
+    first, last = answers["words"] or (0, 0)
+    return first, last, not answers["words"]
+
+
+def _best_runs(firsts: "Tensor", lasts: "Tensor") -> "tuple[Tensor, Tensor, Tensor]":
+    """The run of at most LONGEST words with the highest sum of scores in each row; of equal ones, the shortest, then the first. The scores are those
+    of a run's first and of its last word, (rows, words), -inf after a row's last word. Returns the units of the first and of the last word, and the
+    sum, each (rows,): 0, 0 and -inf for a row without words."""
+    import torch
+    from torch.nn import functional as F
+
+    if not firsts.shape[1]:  # no row has words
+        firsts = lasts = firsts.new_full((len(firsts), 1), -math.inf)
+    words = firsts.shape[1]
+    sums = []  # of runs of one word, then of two, and so on, each at its first word: f1+l1, f2+l2, f3+l3, f1+l2, f2+l3, -inf
+    for further in range(min(LONGEST, words)):
+        sums.append(F.pad(firsts[:, : words - further] + lasts[:, further:], (0, further), value=-math.inf))
+    best, places = torch.cat(sums, dim=1).max(dim=1)
+    has_run = best > -math.inf  # a row without words has none
+    first = torch.where(has_run, places % words + 1, 0)
+    last = torch.where(has_run, first + places // words, 0)
+    return first, last, best
 
 
 def _log_odds(estimator: Any, features: Any) -> np.ndarray:
@@ -209,10 +221,10 @@ def _log_odds(estimator: Any, features: Any) -> np.ndarray:
     return np.log(np.maximum(shares, LEAST_PROBABILITY) / np.maximum(1 - shares, LEAST_PROBABILITY))
 
 
-def _random_run(words: int, has_none: bool, rng: np.random.Generator) -> tuple[int, int, bool]:
+def _random_run(words: int, has_none: bool, rng: np.random.Generator) -> Codes:
     """The codes of a run of at most LONGEST of these words, or of no answer if there may be none, all equally probable."""
-    # How many runs have at most each length; length 0 is no answer.
-    counts = np.cumsum([has_none, *(words - length + 1 for length in range(1, min(LONGEST, words) + 1))])
+    runs = [words - length + 1 for length in range(1, min(LONGEST, words) + 1)]  # how many have 1 word, 2 words …
+    counts = np.cumsum([has_none, *runs])  # how many have at most each length, from 0: no answer
     drawn = int(rng.integers(max(1, counts[-1])))
     length = int(np.searchsorted(counts, drawn, side="right"))
     first = 1 + drawn - int(counts[length - 1]) if length else 0

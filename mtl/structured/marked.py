@@ -1,10 +1,10 @@
-"""Texts with marked spans, given by their characters, as tokens with tags: `[[0, 6, "CITY"]]` of "Warsaw sleeps" as B-CITY and O.
-A token is a run of letters and digits, a letter of a script without spaces between words, or any other sign. A span that begins or ends
-within a token has the whole token. A span does not count if it is empty, is not within the text, holds no token, or shares one with a longer
-span or with an equally long one before it. The log says once for each file how many spans of either kind there are."""
+"""Texts with marked spans, given by their characters, as tokens with tags: `[[0, 6, "CITY"]]` of "Warsaw sleeps" as B-CITY and O. A token is a run of
+letters and digits, a letter of a script without spaces between words, or any other sign. A span that begins or ends within a token has the whole
+token. A span does not count if it is empty, is not within the text, holds no token, or shares one with a longer span or with an equally long one
+before it. The log says once for each file how many spans of either kind there are."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ Span = tuple[int, int, str]  # its first character, the one after its last, and 
 @cache
 def word_pattern() -> re.Pattern[str]:
     """A pattern of words, with the marks of their letters (in many scripts, a vowel sign is a mark), and of single other signs."""
-    marks = "".join(map(re.escape, (sign for sign in map(chr, range(0x10000)) if category(sign)[0] == "M")))
+    marks = "".join(re.escape(chr(code)) for code in range(0x10000) if category(chr(code)).startswith("M"))
     return re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)(?:(?![{UNSPACED}])[\w{marks}])*|[^\w\s]")
 
 
@@ -44,21 +44,23 @@ class Tagged(NamedTuple):
     left_out: int
 
 
-def tag(content: str, spans: Sequence[Span]) -> Tagged:
+def tokens_with_tags(content: str, spans: Sequence[Span]) -> Tagged:
     """A text with marked spans as tokens with tags."""
     places = word_places(content)
     tags = [OUTSIDE] * len(places)
     cut = left_out = 0
-    longest_first = sorted(dict.fromkeys(spans), key=lambda span: span[0] - span[1])
+    longest_first = sorted(dict.fromkeys(spans), key=lambda span: span[1] - span[0], reverse=True)
     for start, stop, span_type in longest_first:
-        within = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
-        is_taken = any(tags[number] != OUTSIDE for number in within)
-        if is_taken or not within or not 0 <= start < stop <= len(content):
+        touched = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
+        is_taken = any(tags[number] != OUTSIDE for number in touched)
+        if is_taken or not touched or not 0 <= start < stop <= len(content):
             left_out += 1
             continue
-        cut += int(places[within[0]][0] < start or stop < places[within[-1]][1])
+        first_token, last_token = touched[0], touched[-1]
+        if places[first_token][0] < start or stop < places[last_token][1]:
+            cut += 1
         name = re.sub(r"\s+", "_", span_type.strip())
-        tags[within[0] : within[-1] + 1] = [f"B-{name}", *[f"I-{name}"] * (len(within) - 1)]
+        tags[first_token : last_token + 1] = [f"B-{name}", *[f"I-{name}"] * (last_token - first_token)]
     return Tagged([content[first:end] for first, end in places], tags, cut, left_out)
 
 
@@ -69,11 +71,13 @@ def with_tags(path: Path, rows: NumberedRows, columns: str) -> NumberedRows:
     span_count = cut = left_out = 0
     for line, row in rows:
         try:
-            spans = list(_spans(row, span_columns))
-            tagged = tag(text(value_of(row, text_column)), spans)
+            spans = _spans(row, span_columns)
+            tagged = tokens_with_tags(text(value_of(row, text_column)), spans)
         except ValueError as error:
             raise InputError(f"reading.spans: {error}", path=path, line=line) from None
-        span_count, cut, left_out = span_count + len(set(spans)), cut + tagged.cut, left_out + tagged.left_out
+        span_count += len(set(spans))
+        cut += tagged.cut
+        left_out += tagged.left_out
         yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
     if span_count and span_count == left_out:
         problem = f"reading.spans: none of {span_count} spans is within its text and has a word"
@@ -89,21 +93,19 @@ def _warn_once(path: Path, cut: int, left_out: int) -> None:
     logger.warning(message, path, cut, left_out)
 
 
-def _spans(row: dict[str, Any], columns: Sequence[str]) -> Iterator[Span]:
+def _spans(row: dict[str, Any], columns: Sequence[str]) -> list[Span]:
     """The spans of a row; none without the list, or with null. The columns are paths into the list and its items, such as `spans.start[]`."""
     paths = [column.removesuffix(LIST).split(".") for column in columns]
-    spans, depth = _list_and_depth(row, paths[0])
-    for item in items_of(spans):
+    # The list is the first value on a path that is no object, or has not the next key. What is left of the paths leads into its items.
+    marked, depth = row.get(paths[0][0]), 1
+    while isinstance(marked, dict) and depth < len(paths[0]) and paths[0][depth] in marked:
+        marked, depth = marked[paths[0][depth]], depth + 1
+    spans = []
+    for item in items_of(marked):
         start, stop, span_type = (nested_value(item, path[depth:]) for path in paths)
-        start = 0 if start is None else start  # some programs leave out a zero
-        if not (isinstance(start, int) and isinstance(stop, int) and isinstance(span_type, str) and span_type.strip()):
+        if start is None:  # some programs leave out a zero
+            start = 0
+        if not (type(start) is int and type(stop) is int and isinstance(span_type, str) and span_type.strip()):
             raise ValueError(f"a span has two integers and a type, not {start!r}, {stop!r} and {span_type!r}")
-        yield start, stop, span_type
-
-
-def _list_and_depth(row: dict[str, Any], path: Sequence[str]) -> tuple[Any, int]:
-    """The first value on a path that is no object, or has not the next key, and how many keys of the path lead to it."""
-    value, depth = row.get(path[0]), 1
-    while isinstance(value, dict) and depth < len(path) and path[depth] in value:
-        value, depth = value[path[depth]], depth + 1
-    return value, depth
+        spans.append((start, stop, span_type))
+    return spans

@@ -41,6 +41,7 @@ class TokenLabelsHead(ClassesHead):
         return len(self.labels)
 
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
+        """The codes of the tags, (rows, most tokens), PAST after the last token of a row."""
         index = {tag: code for code, tag in enumerate(self.labels)}
         rows = [[index[tag] for tag in (target or "").split()] for target in targets]
         columns = list(zip_longest(*rows, fillvalue=PAST))
@@ -117,8 +118,6 @@ class TokenLabels(UnitKind):
         """What stands for each tag in a file: the tag itself, or its index."""
         return {label: label for label in self.labels} | dict(zip(self.task.indices or (), self.labels, strict=False))
 
-    # The parts of a row.
-
     def size(self, inputs: Sequence[Sequence[str]]) -> int:
         return len(tokens_of(inputs[0][-1]))
 
@@ -160,7 +159,6 @@ class TokenLabels(UnitKind):
         return np.array([index[tag] for target in targets for tag in target.split()], dtype=np.int64)
 
     def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
-        assert sizes is not None
         return self._rows(estimator.predict(features).astype(np.int64), sizes)
 
     def repeat(self, answer: Target, rows: int, sizes: Sizes) -> np.ndarray:
@@ -185,7 +183,7 @@ class TokenLabels(UnitKind):
     def usual(
         self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
     ) -> np.ndarray:
-        """The most frequent tag of each word in the training rows; for other words, the most frequent one of all."""
+        """The most frequent tag of each word in the training rows, whose texts are `texts`; for other words, the most frequent one of all."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for target, text in zip(train, texts, strict=True):
             for tag, token in zip(target.split(), tokens_of(text), strict=True):
@@ -201,14 +199,13 @@ class TokenLabels(UnitKind):
         counts = np.bincount(self.fit_targets(train, None), minlength=len(self.labels))
         return [self.labels[label] for label in np.argsort(-counts, kind="stable")]
 
-    def _rows(self, codes: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    def _rows(self, codes: np.ndarray, sizes: Sizes) -> np.ndarray:
         """Indices of labels, (tokens,), as targets (rows,)."""
+        assert sizes is not None
         tags = np.array(self.labels, dtype=object)[codes]
         ends = np.cumsum(sizes).tolist()
         rows = [" ".join(tags[end - size : end]) for end, size in zip(ends, sizes.tolist(), strict=True)]
         return np.array(rows, dtype=object)
-
-    # How audits and reports describe it.
 
     def distribution(self, targets: np.ndarray) -> str:
         counts = Counter(tag for target in targets for tag in target.split())
@@ -224,8 +221,8 @@ class TokenLabels(UnitKind):
 def token_features(words: Sequence[str]) -> list[list[str]]:
     """The names of the binary features of each word that a linear model reads, as usual for linear taggers (Ratnaparkhi 1996): the words around it,
     its first and last characters, and its shape."""
-    lower = [*["<s>"] * WINDOW, *map(str.lower, words), *["</s>"] * WINDOW]
-    shapes = list(map(shape, words))
+    lower = ["<s>"] * WINDOW + [word.lower() for word in words] + ["</s>"] * WINDOW
+    shapes = [shape(word) for word in words]
     features = []
     for place, word in enumerate(words):
         window = lower[place : place + 2 * WINDOW + 1]
@@ -237,7 +234,10 @@ def token_features(words: Sequence[str]) -> list[list[str]]:
         names += [f"${size}:{lower_word[-size:]}" for size in affix_sizes]
         names += [f"word:{word}", f"shape:{shapes[place]}"]
         names += [f"shape{step}:{shapes[place + step]}" for step in (-1, 1) if 0 <= place + step < len(words)]
-        names += ["first"] * (place == 0) + ["last"] * (place == len(words) - 1)
+        if place == 0:
+            names.append("first")
+        if place == len(words) - 1:
+            names.append("last")
         features.append(list(map(intern, names)))  # most of them are those of other tokens, too
     return features
 

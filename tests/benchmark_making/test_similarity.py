@@ -1,14 +1,13 @@
-"""The similarity of texts beside plain sets, and the search for similar pairs beside the computation of all."""
+"""The similarity of texts beside plain sets, and similar pairs beside the computation of all."""
 
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pytest
-from input_errors import raises_input_error
 
 from mtl.benchmark_making import similarity
-from mtl.benchmark_making.similarity import TextComparison, near_duplicates
-from mtl.benchmark_making.text_units import learned_byte_pairs, ngrams
+from mtl.benchmark_making.similarity import PairRule, TextComparison
+from mtl.benchmark_making.text_units import learned_byte_pairs
 
 TEXTS = ["The cat sat. It slept!", "A cat slept on the mat", "", "Dogs bark? Yes."]
 LEFT, RIGHT = 60, 90
@@ -43,7 +42,7 @@ def test_pairs_are_those_of_a_computation_of_all(most: int | None, low: float, l
     """Of texts with the same key, but not of the same group."""
     lefts, rights = texts_of(LEFT, 1), texts_of(RIGHT, 2)
     rng = np.random.default_rng(5)
-    keys, groups = ([rng.integers(0, high, size) for size in (LEFT, RIGHT)] for high in (3, 12))
+    keys, groups = ((rng.integers(0, high, LEFT), rng.integers(0, high, RIGHT)) for high in (3, 12))
     expected, split = [], learned_byte_pairs([*lefts, *rights])
     for i, left in enumerate(lefts):
         sets = set(split(left)), [set(split(right)) for right in rights]
@@ -54,34 +53,6 @@ def test_pairs_are_those_of_a_computation_of_all(most: int | None, low: float, l
         allowed.sort(key=lambda j: (values[j] if least else -values[j], j))
         expected += [(i, j, values[j]) for j in allowed[:most]]
     counted: list[int] = []
-    pairs = TextComparison(lefts, rights, "").pairs(keys, groups, most, least, low, counted.append, "")
+    pairs = TextComparison(lefts, rights, "").pairs(PairRule(keys, [groups], low, most, least), counted.append, "")
     assert counted[-1] == len(pairs.lefts)
     assert list(zip(*map(np.ndarray.tolist, pairs), strict=True)) == expected and len(expected) > 10
-
-
-@pytest.mark.parametrize("share", [0.3, 0.6, 0.8, 0.95])
-def test_near_duplicates_are_all_that_there_are(share: float) -> None:
-    rng = np.random.default_rng(7)
-    texts = texts_of(40, 3)
-    for text in texts[:30]:  # copies with a few other characters
-        letters = list(text)
-        for place in rng.integers(0, len(letters), rng.integers(0, 4)):
-            letters[place] = "x"
-        texts.append("".join(letters))
-    sets = [set(ngrams(text)) for text in texts]
-    pairs = combinations(range(len(texts)), 2)
-    values = {(i, j): len(sets[i] & sets[j]) / len(sets[i] | sets[j]) for i, j in pairs}
-    expected = {pair: value for pair, value in values.items() if value >= share}
-    assert {(i, j): value for i, j, value in near_duplicates(texts, share)} == expected and len(expected) > 5
-
-
-def test_near_duplicates_of_texts_shorter_than_an_n_gram_and_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    for short in ([], ["", ""], ["ab", "ab", "abc", ""]):
-        same = [(i, j, 1.0) for i, j in combinations(range(len(short)), 2) if short[i] == short[j]]
-        assert list(near_duplicates(short, 0.5)) == same
-    texts = ["a text that is nearly the same"] * 5
-    assert len(list(near_duplicates(texts, 0.8))) == 10
-    for bound in ("MOST_NEAR", "MOST_COMPARED"):
-        with monkeypatch.context() as patch, raises_input_error():
-            patch.setattr(similarity, bound, 9)
-            list(near_duplicates(texts, 0.8))

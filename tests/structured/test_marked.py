@@ -13,7 +13,7 @@ from input_errors import raises_input_error
 from mtl.api.cli import main
 from mtl.data.records import read_records
 from mtl.data.rows import stream_rows
-from mtl.structured.marked import tag
+from mtl.structured.marked import tokens_with_tags
 from mtl.tasks.layout import Layout, Reading
 
 DOT = "text + spans.start[] + spans.end[] + spans.type[]"
@@ -35,7 +35,7 @@ def test_tags_cover_the_characters_of_their_spans() -> None:
         start, stop = places[first][0], places[last][1]
         inner = chance.randrange(start + 1, stop) if stop - start > 1 else stop
         for end in (stop, inner):
-            tokens, tags, cut, _ = tag(content, [(start, end, "a b")])
+            tokens, tags, cut, _ = tokens_with_tags(content, [(start, end, "a b")])
             covered = [place for place in places if place[0] < end and place[1] > start]
             assert tokens == words
             assert [t == "O" for t in tags] == [place not in covered for place in places]
@@ -44,13 +44,14 @@ def test_tags_cover_the_characters_of_their_spans() -> None:
 
 
 def test_tokens_are_words_signs_and_letters_of_scripts_without_spaces() -> None:
-    assert tag("Łódź, 3pm東京!", [])[0] == ["Łódź", ",", "3pm", "東", "京", "!"]
+    assert tokens_with_tags("Łódź, 3pm東京!", [])[0] == ["Łódź", ",", "3pm", "東", "京", "!"]
 
 
 def test_spans_that_do_not_count() -> None:
     spans = [(0, 3, "A"), (0, 7, "B"), (9, 10, "C"), (9, 11, "D"), (8, 9, "E"), (4, 4, "F"), (0, 7, "B")]
-    assert tag("Warsaw", [(3, 3, "A"), (5, 1, "B")]) == (["Warsaw"], ["O"], 0, 2)  # nothing, and the wrong order
-    assert tag("New York x", spans) == (["New", "York", "x"], ["B-B", "I-B", "B-C"], 1, 4)
+    empty, reversed_span = (3, 3, "A"), (5, 1, "B")
+    assert tokens_with_tags("Warsaw", [empty, reversed_span]) == (["Warsaw"], ["O"], 0, 2)
+    assert tokens_with_tags("New York x", spans) == (["New", "York", "x"], ["B-B", "I-B", "B-C"], 1, 4)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_forms_of_spans(tmp_path: Path, value: dict[str, Any], columns: str) -> 
     assert records[0].values == (tags,)
 
 
-@pytest.mark.parametrize("span", [["4", 8, "P"], [4, None, "P"], [4, 8, " "], [4, 8]])
+@pytest.mark.parametrize("span", [["4", 8, "P"], [4, None, "P"], [4, 8, " "], [4, 8], [True, 8, "P"]])
 def test_spans_that_are_none(tmp_path: Path, span: list[Any]) -> None:
     rows = [{"text": "and Anna", "spans": []}, {"text": "and Anna", "spans": [span]}]
     path = write_jsonl(tmp_path / "a.jsonl", rows)
@@ -89,20 +90,13 @@ def test_spans_of_which_none_counts_are_refused(tmp_path: Path) -> None:
 
 
 def test_files_with_spans_in_every_row_are_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    task = {
-        "kind": "token_labels",
-        "text": ["tokens[]"],
-        "target": "tags[]",
-        "labels": ["O", "B-P"],
-        "metric": "span_f1",
-    }
     files = {split: f"{split}.jsonl" for split in ("train", "dev", "test")}
-    suite = {"name": "marked", "tasks": {"names": {**task, "reading": {"spans": DOT}, "files": files}}}
+    columns = {"text": ["tokens[]"], "target": "tags[]", "reading": {"spans": DOT}, "files": files}
+    task = {"kind": "token_labels", "labels": ["O", "B-P"], "metric": "span_f1", **columns}
+    suite = {"name": "marked", "tasks": {"names": task}}
     (tmp_path / "marked.yaml").write_text(json.dumps(suite), encoding="utf-8")
     rows: list[dict[str, Any]] = [{"text": "Anna ler", "spans": [{"start": 0, "end": 4, "type": "P"}]}, {"text": "ler"}]
-    predictions = [
-        {"text": row["text"], "prediction": tags} for row, tags in zip(rows, (["B-P", "O"], ["O"]), strict=True)
-    ]
+    predictions = [{"text": "Anna ler", "prediction": ["B-P", "O"]}, {"text": "ler", "prediction": ["O"]}]
     write_jsonl(tmp_path / "mine/test_pred_names.jsonl", predictions[::-1])  # put to their rows by their texts
     command = ["score", str(tmp_path / "mine"), "--gold", str(tmp_path), f"suite={tmp_path / 'marked.yaml'}"]
     write_jsonl(tmp_path / "test.jsonl", [rows[0], {**rows[1], "spans": []}])

@@ -45,15 +45,9 @@ def test_tokens_and_tags_of_a_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("labels", ["O"]),
-        ("labels", ["O", "B LOC"]),
-        ("labels", ["O", "NOUN"]),
-        ("indices", ["0", "1"]),
-        ("indices", ["B-LOC", "1", "2", "3"]),
-        ("metric", "accuracy"),
-        ("text", ["tokens[]", "others[]", "third"]),
-        ("candidates", ["c[]"]),
-        ("kind", "labels"),
+        *(("labels", ["O"]), ("labels", ["O", "B LOC"]), ("labels", ["O", "NOUN"])),
+        *(("indices", ["0", "1"]), ("indices", ["B-LOC", "1", "2", "3"]), ("metric", "accuracy")),
+        *(("text", ["tokens[]", "others[]", "third"]), ("candidates", ["c[]"]), ("kind", "labels")),
     ],
 )
 def test_declarations_that_are_wrong(tmp_path: Path, key: str, value: object) -> None:

@@ -9,7 +9,7 @@ from mtl.base.errors import InputError
 from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.parts import Finding, Part, TaskFiles, excerpt, plain, read_files
-from mtl.benchmark_making.similarity import near_duplicates
+from mtl.benchmark_making.near_duplicates import near_duplicates
 from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.examples import Example
 from mtl.jobs.job import Job

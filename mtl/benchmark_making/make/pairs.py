@@ -1,10 +1,8 @@
-"""Steps about two texts: pairs, similarity and cut."""
+"""Steps about two texts: pairs of rows of two tables by their similarity, the similarity of two texts of a row, and one cut to be like the other."""
 
-import operator
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Annotated, Literal
 
 import numpy as np
@@ -13,7 +11,7 @@ from msgspec import Meta
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE
 from mtl.benchmark_making.make.table import SourceRow, Table, Work
-from mtl.benchmark_making.similarity import Numbers, Pairs, TextComparison
+from mtl.benchmark_making.similarity import Numbers, PairRule, Pairs, TextComparison
 from mtl.benchmark_making.text_units import Units, learned_byte_pairs, sentences
 
 REPEATED = "a pair that is at least as similar has the same two groups"  # why a pair is dropped
@@ -47,46 +45,57 @@ class PairRows:
             raise InputError("is for scope: across", key="one_per_groups")
 
     def run(self, work: Work, first: Table, second: Table) -> Table:
-        tables = first, second
-        for table, text, group in zip(tables, self.texts, self.groups, strict=True):
-            for option, column in (("texts", text), ("groups", group), ("same", self.same or group)):
-                work.check_columns(table, option, column, lists=False)
+        for table, text, group in zip((first, second), self.texts, self.groups, strict=True):
+            work.check_columns(table, "texts", text, lists=False)
+            work.check_columns(table, "groups", group, lists=False)
+            if self.same is not None:
+                work.check_columns(table, "same", self.same, lists=False)
         second_names = _second_names(work, first, second)
-        same_values = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in tables]
-        group_values = [table.texts(column) for table, column in zip(tables, self.groups, strict=True)]
-        keyed_groups = map(zip, same_values, group_values)  # a group is of rows with one value of `same`
-        groups = _numbered(keyed_groups)
-        pairs = self._search(work, tables, _numbered(same_values), groups)
+        same = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in (first, second)]
+        first_groups = zip(same[0], first.texts(self.groups[0]), strict=True)
+        second_groups = zip(same[1], second.texts(self.groups[1]), strict=True)
+        groups = _numbered(first_groups, second_groups)  # a group is of rows with one value of `same`
+        pairs = self._search(work, first, second, _numbered(*same), groups)
         work.add(len(pairs.lefts), first.width + second.width + 1)
-        found = zip(*(column.tolist() for column in pairs), strict=True)
-        rows = [_pair_row(first.rows[left], second.rows[right], second_names, value) for left, right, value in found]
+        rows = []
+        for left, right, value in zip(pairs.lefts.tolist(), pairs.rights.tolist(), pairs.values.tolist(), strict=True):
+            rows.append(_pair_row(first.rows[left], second.rows[right], second_names, value))
         if self.one_per_groups:
             rows = work.chosen(rows, _repeated(pairs, groups))
         _drop_unpaired(work, first, second, pairs)
         return first.with_rows(rows, *second_names.values(), SIMILARITY)
 
-    def _search(self, work: Work, tables: tuple[Table, Table], same_keys: Numbers, groups: Numbers) -> Pairs:
-        """The pairs, by the numbers of their rows. `same_keys` has equal numbers for equal values of `same`. Raises InputError for too many."""
-        lefts, rights = (table.texts(column) for table, column in zip(tables, self.texts, strict=True))
-        is_one_side = tables[0] is tables[1] and self.texts[0] == self.texts[1]
-        title, width = f"step {work.number}, pairs", tables[0].width + tables[1].width + 1
+    def _search(self, work: Work, first: Table, second: Table, same: Numbers, groups: Numbers) -> Pairs:
+        """The pairs, by the numbers of their rows. Raises InputError for too many."""
+        is_one_side = first is second and self.texts[0] == self.texts[1]
+        title, width = f"step {work.number}, pairs", first.width + second.width + 1
 
-        def check_count(count: int) -> None:  # on a copy, as pairs are added when all are found
+        def check_count(count: int) -> None:
+            """Raise InputError for too many pairs. A copy of the work counts them, since they are added when all are known."""
             replace(work).add(count // 2 if is_one_side else count, width, "most")
 
-        keys, apart, low = self._limits(is_one_side, same_keys, groups)
-        comparison = TextComparison(lefts, rights, title)
-        pairs = comparison.pairs(keys, apart, self.most, self.order == "least_similar", low, check_count, title)
-        return _in_one_order(pairs) if is_one_side else pairs
+        comparison = TextComparison(first.texts(self.texts[0]), second.texts(self.texts[1]), title)
+        pairs = comparison.pairs(self._rule(same, groups, is_one_side), check_count, title)
+        return _without_mirrored(pairs) if is_one_side else pairs
 
-    def _limits(self, is_one_side: bool, same_keys: Numbers, groups: Numbers) -> tuple[Numbers, Numbers, float]:
-        """Which texts are a pair: `keys`, `apart` and `low` of `TextComparison.pairs`."""
-        if self.scope == "across":  # texts without a common unit are no pair
-            return same_keys, groups, max(self.at_least, np.nextafter(0, 1))
-        if is_one_side:  # a row is no pair with itself
-            return groups, [np.arange(len(groups[0]))] * 2, self.at_least
-        never_equal = [np.zeros_like(groups[0]), np.ones_like(groups[1])]  # two texts of one row are a pair, too
-        return groups, never_equal, self.at_least
+    def _rule(self, same: Numbers, groups: Numbers, is_one_side: bool) -> PairRule:
+        """The rule of the search. `is_one_side` says that the rows of one table are compared with themselves, by the same text."""
+        unequal = []
+        if is_one_side:  # a row is no pair with itself; two different texts of one row are a pair
+            rows = np.arange(len(groups[0]))
+            unequal.append((rows, rows))
+        if self.scope == "within":
+            return PairRule(groups, unequal, self.at_least, self.most, self.order == "least_similar")
+        lowest = max(self.at_least, float(np.nextafter(0, 1)))  # texts without a common unit are no pair
+        return PairRule(same, [*unequal, groups], lowest, self.most, least_first=False)
+
+
+def _numbered(first: Iterable[Hashable], second: Iterable[Hashable]) -> Numbers:
+    """The values of both sides as numbers, which are equal for equal values."""
+    numbers: dict[Hashable, int] = {}
+    first_numbers = [numbers.setdefault(value, len(numbers)) for value in first]
+    second_numbers = [numbers.setdefault(value, len(numbers)) for value in second]
+    return np.array(first_numbers, dtype=np.int64), np.array(second_numbers, dtype=np.int64)
 
 
 def _second_names(work: Work, first: Table, second: Table) -> dict[str, str]:
@@ -104,6 +113,22 @@ def _pair_row(left: SourceRow, right: SourceRow, second_names: Mapping[str, str]
     return SourceRow({**left.values, **right_values, SIMILARITY: similarity}, left.origins + right.origins)
 
 
+def _without_mirrored(pairs: Pairs) -> Pairs:
+    """The pairs of one side with itself, of which each may stand there twice, the second time the other way round. Only the first one is kept."""
+    rows = np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0)
+    _, first_places = np.unique(rows, axis=1, return_index=True)
+    return pairs.at(np.sort(first_places))
+
+
+def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
+    """For each pair, REPEATED if a more similar one, or an earlier one that is as similar, has the same two groups; else None."""
+    two_groups = np.sort(np.stack([groups[0][pairs.lefts], groups[1][pairs.rights]]), axis=0)
+    order = np.argsort(-pairs.values, kind="stable")
+    _, first_places = np.unique(two_groups[:, order], axis=1, return_index=True)
+    best_pairs = set(order[first_places].tolist())
+    return [None if pair in best_pairs else REPEATED for pair in range(len(order))]
+
+
 def _drop_unpaired(work: Work, first: Table, second: Table, pairs: Pairs) -> None:
     """Note as dropped the rows of both tables, which may be the same one, that are in no pair."""
     paired = [(first, pairs.lefts), (second, pairs.rights)]
@@ -112,27 +137,6 @@ def _drop_unpaired(work: Work, first: Table, second: Table, pairs: Pairs) -> Non
     for table, numbers in paired:
         for number in np.setdiff1d(np.arange(len(table.rows)), numbers).tolist():
             work.drop(table.rows[number], "in no pair")
-
-
-def _in_one_order(pairs: Pairs) -> Pairs:
-    """The pairs of one side with itself, of which each may stand there twice, the second time the other way round. Only the first one is kept."""
-    _, first = np.unique(np.sort(np.stack([pairs.lefts, pairs.rights]), axis=0), axis=1, return_index=True)
-    return Pairs(*(column[np.sort(first)] for column in pairs))
-
-
-def _numbered(sides: Iterable[Iterable[Hashable]]) -> list[np.ndarray]:
-    """The values of each side as numbers, int64 (values,), which are equal for equal values of all sides."""
-    numbers: dict[Hashable, int] = {}
-    return [np.array([numbers.setdefault(value, len(numbers)) for value in side], np.int64) for side in sides]
-
-
-def _repeated(pairs: Pairs, groups: Numbers) -> list[str | None]:
-    """For each pair, REPEATED if a more similar one, or an earlier one that is as similar, has the same two groups; else None."""
-    both = np.sort(np.stack([groups[0][pairs.lefts], groups[1][pairs.rights]]), axis=0)
-    order = np.argsort(-pairs.values, kind="stable")
-    _, first = np.unique(both[:, order], axis=1, return_index=True)
-    best_pairs = set(order[first].tolist())
-    return [None if pair in best_pairs else REPEATED for pair in range(len(order))]
 
 
 @dataclass
@@ -176,13 +180,14 @@ class Cut:
     def _best_run(self, parts: Sequence[str], wanted: set[str], units: Units) -> Sequence[str]:
         """The run of these sentences that has most of the wanted units, after the penalty; the first of the shortest of equal ones."""
         wanted_by_part = [wanted.intersection(units(part)) for part in parts]
-        divisors = list(accumulate([self.penalty] * MOST_SENTENCES, operator.mul))  # of runs of 1, 2, … sentences
-        best, best_rank = parts[:1], (-1.0, 0)
+        best, best_value = parts[:1], -1.0
         for start in range(len(parts)):
-            found = set[str]()
-            for size, divisor in enumerate(divisors[: len(parts) - start], start=1):
-                found |= wanted_by_part[start + size - 1]
-                rank = len(found) / max(1, len(wanted)) / divisor, -size
-                if rank > best_rank:
-                    best, best_rank = parts[start : start + size], rank
+            units_of_run = set[str]()
+            divisor = 1.0
+            for size, units_of_part in enumerate(wanted_by_part[start : start + MOST_SENTENCES], start=1):
+                units_of_run |= units_of_part
+                divisor *= self.penalty
+                value = len(units_of_run) / max(1, len(wanted)) / divisor
+                if value > best_value or (value == best_value and size < len(best)):
+                    best, best_value = parts[start : start + size], value
         return best

@@ -7,7 +7,7 @@ from typing import Annotated
 from mtl.base.errors import InputError
 from mtl.base.typed import AT_LEAST_ONE, PART
 from mtl.benchmark_making.make.table import Range, SourceRow, Table, Work, check_range, is_within
-from mtl.benchmark_making.similarity import near_duplicates
+from mtl.benchmark_making.near_duplicates import near_duplicates
 from mtl.data.columns import LIST
 
 

@@ -23,9 +23,12 @@ Tokens = tuple[list[int], list[int]]  # ids, and for each the text that it belon
 
 
 class InputReader:
-    """Turns texts into token ids with a transformer's tokenizer. The first text, or the first two as a pair, are the head of an input. Where a head
-    is too long, its longer text is cut at its end. Further texts are the tail, each after the tokenizer's separator, as parts of the second text
-    (Superlim's protocol). They are marked words, and only very long ones are cut (MOST_FURTHER)."""
+    """Turns texts into token ids with a transformer's tokenizer. An input has a head, its first text or the first two as a pair, and a tail, its
+    further texts, which are marked words. Each of these stands behind the tokenizer's separator, as a part of the second text (Superlim's protocol):
+
+        <s> first text </s> second text </s> marked word </s> marked word </s>
+
+    Where an input is too long, the longer text of its head is cut at its end. Of the tail, only very long texts are cut (MOST_FURTHER)."""
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
         """The largest length of an input is in tokens (`longest_input`)."""
@@ -35,8 +38,10 @@ class InputReader:
         self._table_sizes = {"token": pretrained.body.get_input_embeddings().num_embeddings, "type": types}
         self.seen = self.cut = 0  # how many inputs were read, and how many of them were too long
         with tokenizing(self.name):
-            marks = {sides: int(self.tokenizer.num_special_tokens_to_add(pair=sides == 2)) for sides in (1, 2)}
-        self._shortest = {sides: sides + marks[sides] for sides in marks}  # in tokens: texts of one each, and marks
+            single_marks = int(self.tokenizer.num_special_tokens_to_add(pair=False))
+            pair_marks = int(self.tokenizer.num_special_tokens_to_add(pair=True))
+        # The least tokens of a head, by its number of texts: one of each text, and the tokenizer's marks.
+        self._shortest_heads = {1: 1 + single_marks, 2: 2 + pair_marks}
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
@@ -47,13 +52,10 @@ class InputReader:
             for start in range(0, len(inputs), CHUNK):
                 rows += self._read(inputs[start : start + CHUNK])
                 bar.reach(len(rows))
-        lengths = np.array(list(map(len, rows)), dtype=np.int64)
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
         starts = np.cumsum(lengths) - lengths
         tokens = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
-        for (column, size), numbers in zip(self._table_sizes.items(), tokens.T, strict=True):
-            if len(numbers) and size is not None and numbers.max() >= size:
-                message = f"its tokenizer gives the {column} {numbers.max()}, and the model has {size}; restore the folder's files"
-                raise InputError(f"{self.name}: {message}")
+        self._check_numbers(tokens)
         return ArraySequences(tokens, starts, lengths)
 
     def notes(self) -> list[str]:
@@ -61,47 +63,60 @@ class InputReader:
         note = f"{self.cut:,} of {self.seen:,} distinct inputs are cut to {self.length} tokens."
         return [note] if self.cut else []
 
+    def _check_numbers(self, tokens: np.ndarray) -> None:
+        """Raise InputError if the model has no vector for an id or a type."""
+        for (column, size), numbers in zip(self._table_sizes.items(), tokens.T, strict=True):
+            if len(numbers) and size is not None and numbers.max() >= size:
+                message = f"its tokenizer gives the {column} {numbers.max()}, and the model has {size}; restore the folder's files"
+                raise InputError(f"{self.name}: {message}")
+
     def _read(self, inputs: Sequence[Parts]) -> list[np.ndarray]:
         """The tokens of each input, int32 (tokens, 2)."""
         for count in {len(parts) for parts in inputs}:
             self._check_length(count)
-        tails = [self._tail(parts) for parts in inputs]
-        heads: dict[int, Tokens] = {}
-        for sides in (1, 2):  # the tokenizer reads texts and pairs in separate calls
-            numbers = [number for number, parts in enumerate(inputs) if len(parts[:2]) == sides]
-            if numbers:
-                texts = [tuple(map(encodable, inputs[number][:2])) for number in numbers]
-                rooms = [self.length - len(tails[number]) for number in numbers]
-                heads.update(zip(numbers, self._heads(texts, rooms), strict=True))
+        tails = [self._tail(parts[2:]) for parts in inputs]
+        head_texts = [tuple(encodable(text) for text in parts[:2]) for parts in inputs]
+        heads = self._heads(head_texts, [self.length - len(tail) for tail in tails])
         with tokenizing(self.name):  # a damaged one may give numbers that are too large
-            return [self._joined(heads[number], tail) for number, tail in enumerate(tails)]
+            return [self._joined(head, tail) for head, tail in zip(heads, tails, strict=True)]
 
     def _check_length(self, count: int) -> None:
         """Raise InputError if `max_length` leaves no token for each of so many texts, beside the marks of the tokenizer."""
-        sides, further = min(count, 2), max(0, count - 2)
-        shortest = self._shortest[sides] + 2 * further
+        shortest = self._shortest_heads[min(count, 2)] + 2 * max(0, count - 2)
         if self.length < shortest:
             problem = f"is too short for inputs of {counted(count, 'text')} with the marks of {self.name}; set max_length={shortest} or more"
             raise InputError(problem, key="max_length", value=self.length)
 
-    def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[Tokens]:
-        """The tokens of texts or pairs, each cut to its room in tokens."""
-        heads = self._tokenize(texts, max(rooms) + 1)  # one token more shows which ones are too long
-        for number, room in enumerate(rooms):
-            if len(heads[number][0]) > room:
-                self.cut += 1
-                heads[number] = self._tokenize([texts[number]], room)[0]
-        return heads
+    def _tail(self, further: Sequence[str]) -> list[int]:
+        """The ids of further texts, each after a separator. Raises InputError if the tokenizer has none."""
+        if not further:
+            return []
+        tokenizer = self.tokenizer
+        separator = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
+        if separator is None:
+            message = "its tokenizer has no separator, which spans stand behind; leave their tasks out with tasks="
+            raise InputError(f"{self.name}: {message}")
+        longest_tail = min(int(self.length * MOST_FURTHER), self.length - self._shortest_heads[2])
+        longest_text = max(1, longest_tail // len(further) - 1)  # in tokens, behind its separator
+        with tokenizing(self.name):
+            texts = [tokenizer(encodable(text), add_special_tokens=False)["input_ids"] for text in further]
+        return [token for ids in texts for token in (separator, *ids[:longest_text])]
 
-    def _joined(self, head: Tokens, tail: Sequence[int]) -> np.ndarray:
-        """The tokens of an input, int32 (tokens, 2): its head, then its tail as a part of the last text."""
-        ids, types = head
-        if tail and ids and ids[-1] == tail[0]:  # the head ends with a separator already: it goes behind the tail
-            tail = [*tail[1:], tail[0]]
-        last_type = max(types, default=0)
-        ids, types = [*ids, *tail], [*types, *[last_type] * len(tail)]
-        # A tokenizer that adds no marks gives an empty text no token at all.
-        return np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
+    def _heads(self, texts: Sequence[Parts], lengths: Sequence[int]) -> list[Tokens]:
+        """The tokens of texts and of pairs, each cut to its length in tokens."""
+        heads: dict[int, Tokens] = {}  # by position
+        for count in (1, 2):  # the tokenizer reads texts and pairs in separate calls
+            places = [place for place, parts in enumerate(texts) if len(parts) == count]
+            if places:
+                longest = max(lengths[place] for place in places) + 1  # one token more shows which ones are too long
+                tokens = self._tokenize([texts[place] for place in places], longest)
+                heads.update(zip(places, tokens, strict=True))
+        for place, length in enumerate(lengths):
+            ids, _ = heads[place]
+            if len(ids) > length:
+                self.cut += 1
+                (heads[place],) = self._tokenize([texts[place]], length)
+        return [heads[place] for place in range(len(texts))]
 
     def _tokenize(self, texts: Sequence[Parts], length: int) -> list[Tokens]:
         """The tokens of texts or pairs, cut to so many; of a pair, the longer text is cut."""
@@ -116,20 +131,15 @@ class InputReader:
             )
         return list(zip(encoded["input_ids"], encoded["token_type_ids"], strict=True))
 
-    def _tail(self, parts: Parts) -> list[int]:
-        """The ids of further texts, each after a separator. Raises InputError if the tokenizer has none."""
-        further, tokenizer = parts[2:], self.tokenizer
-        if not further:
-            return []
-        separator = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
-        if separator is None:
-            message = "its tokenizer has no separator, which spans stand behind; leave their tasks out with tasks="
-            raise InputError(f"{self.name}: {message}")
-        room_for_all = min(int(self.length * MOST_FURTHER), self.length - self._shortest[2])
-        room = max(1, room_for_all // len(further) - 1)  # for the tokens of each, behind its separator
-        with tokenizing(self.name):
-            texts = [tokenizer(encodable(text), add_special_tokens=False)["input_ids"] for text in further]
-        return [token for text in texts for token in (separator, *text[:room])]
+    def _joined(self, head: Tokens, tail: Sequence[int]) -> np.ndarray:
+        """The tokens of an input, int32 (tokens, 2): its head, then its tail as a part of the last text."""
+        ids, types = head
+        if tail and ids and ids[-1] == tail[0]:  # the head ends with a separator already: it goes behind the tail
+            tail = [*tail[1:], tail[0]]
+        last_type = max(types, default=0)
+        ids, types = [*ids, *tail], [*types, *[last_type] * len(tail)]
+        # A tokenizer that adds no marks gives an empty text no token at all.
+        return np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
 
 
 def longest_input(max_length: int, pretrained: Pretrained) -> int:

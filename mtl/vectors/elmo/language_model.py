@@ -13,8 +13,9 @@ from mtl.embedders.elmo.network import BACKWARD, FORWARD, BiLM
 from mtl.vectors.elmo.corpus import BEGIN_ID, END_ID, Corpus, packed_lines
 
 ROWS = 512  # how many rows of the full softmax are computed at once
-FIRST = 3  # a word's class in the softmax is FIRST plus its id; so are those of the boundaries
+FIRST = 3  # a word's class in the softmax is FIRST plus its id; so are those of the boundaries, whose ids are negative
 UNKNOWN, BEGIN, END = 0, FIRST + BEGIN_ID, FIRST + END_ID
+BOUNDARY_WORDS = dict(zip((BEGIN_ID, END_ID), BOUNDARIES, strict=True))
 
 
 class LanguageModel(nn.Module):
@@ -38,7 +39,8 @@ class LanguageModel(nn.Module):
         vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
         numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN)
         classes = torch.from_numpy(numbers).to(vectors.data.device)
-        # A sequence has the same position among the rows of each step. So its previous row is as many rows earlier as the previous step has.
+        # The rows after the first step, and the row before each of them in its sequence, which has the same place among the rows of each step:
+        # of three steps with the rows 0 1 2, 3 4 and 5, these are 3 4 5 and 0 1 3.
         later = slice(int(sizes[0]), None)
         earlier = torch.from_numpy(np.arange(len(tokens))[later] - np.repeat(sizes[:-1], sizes[1:])).to(classes.device)
         forward = self.bilm.dropout(self.bilm.states(vectors, FORWARD)[-1])
@@ -50,12 +52,10 @@ class LanguageModel(nn.Module):
     def token_vectors(self, tokens: np.ndarray) -> Tensor:
         """Word ids (rows,), among them BEGIN_ID and END_ID -> token vectors (rows, projection_dim)."""
         distinct, indices = np.unique(tokens, return_inverse=True)
-        length = self.bilm.options.char_cnn.max_characters_per_token
-        words = character_ids([self.corpus.types[id] for id in distinct[distinct >= 0]], length)
-        boundaries = character_ids([list(BOUNDARIES)[id - BEGIN_ID] for id in distinct[distinct < 0]], length)
+        words = [BOUNDARY_WORDS[id] if id < 0 else self.corpus.types[id] for id in distinct.tolist()]
+        characters = character_ids(words, self.bilm.options.char_cnn.max_characters_per_token)
         device = self.softmax.weight.weight.device
-        characters = torch.from_numpy(np.concatenate([boundaries, words])).to(device)
-        return self.bilm.characters(characters)[torch.from_numpy(indices).to(device)]
+        return self.bilm.characters(torch.from_numpy(characters).to(device))[torch.from_numpy(indices).to(device)]
 
 
 class SampledSoftmax(nn.Module):
@@ -85,13 +85,14 @@ class SampledSoftmax(nn.Module):
         return torch.from_numpy(np.unique(drawn.clip(0, classes - 1))).to(self.log_expected.device)
 
     def forward(self, states: Tensor, targets: Tensor, sample: Tensor | None) -> Tensor:
-        """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes or a sample of them."""
+        """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes, or over the target and a sample of others."""
         if sample is None:
             losses = []
             for part, classes in zip(states.split(ROWS), targets.split(ROWS), strict=True):
                 scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
                 losses.append(F.cross_entropy(scores, classes, reduction="none"))
             return torch.cat(losses)
+        # Scores are lower by the log probability that a sample contains the class, so that frequent classes do not count more often.
         target_scores = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
         sample_scores = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
         sample_scores = sample_scores.masked_fill(sample == targets[:, None], -math.inf)

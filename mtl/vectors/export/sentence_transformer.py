@@ -15,7 +15,7 @@ from mtl.base.files import write_text
 from mtl.vectors.encoders.sentence_model import load_model
 from mtl.vectors.export.card import card
 from mtl.vectors.export.export import Export
-from mtl.vectors.export.tokenizer import APOSTROPHE_RULES, tokenizer_json
+from mtl.vectors.export.tokenizer import UNSUPPORTED_LANGUAGES, tokenizer_json
 
 # The tokenizer gives a text without a token one unknown word, but not an empty text: so each text begins with a space.
 PROMPTS = {"query": " ", "document": " "}
@@ -27,7 +27,7 @@ def write(export: Export, folder: Path) -> None:
     problem = None
     if export.model.config.boundary_words:
         problem = "boundary_words=true: sentence-transformers cuts long texts after these words are added"
-    elif export.model.language in APOSTROPHE_RULES:
+    elif export.model.language in UNSUPPORTED_LANGUAGES:
         problem = f"language {export.model.language}: the library tokenizers cannot split its apostrophes as Moses does"
     if problem is not None:
         remedy = "mtl encode writes its vectors, --format vectors its words'"

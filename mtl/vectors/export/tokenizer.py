@@ -15,18 +15,18 @@ from mtl.data.text import UNKNOWN
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unknown>"
 FINAL_PERIOD = " ."  # what replaces the last period of a word
 # The form in which transformers writes a post-processor that adds no tokens.
-UNCHANGED = {
+NO_ADDED_TOKENS = {
     "type": "TemplateProcessing",
     "single": [{"Sequence": {"id": "A", "type_id": 0}}],
     "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
     "special_tokens": {},
 }
-# Unsupported languages, whose rules for apostrophes read more of the surrounding text than such a replacement can.
-APOSTROPHE_RULES = ("en", "fr", "it")
+# Their rules for apostrophes read more of the surrounding text than a replacement can.
+UNSUPPORTED_LANGUAGES = ("en", "fr", "it")
 
 
 def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
-    """The tokenizer of a language that is not in APOSTROPHE_RULES. It gives these words the ids of a `Vocabulary`, and a text without tokens one
+    """The tokenizer of a language that is not in UNSUPPORTED_LANGUAGES. It gives these words the ids of a `Vocabulary`, and a text without tokens one
     unknown word. Put a space before each text: an empty text has no token otherwise. No other text changes."""
     replacements = _replacements(language)
     steps = [{"type": "Replace", "pattern": {"Regex": regex}, "content": content} for regex, content in replacements]
@@ -48,25 +48,25 @@ def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
 
 
 def is_moses(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a `tokenizer.json` splits texts by the rules of `tokenizer_json`, for any language: its pattern of a final period is not
-    compared. These rules never make a text twenty times longer, whatever that pattern matches."""
+    """Whether the content of a `tokenizer.json` splits texts by the rules of `tokenizer_json`, for any language: its pattern of a final period, the
+    only one that depends on the language, is not compared. These rules never make a text twenty times longer, whatever that pattern matches."""
     expected = tokenizer_json("sv", [])
     steps = expected["normalizer"]["normalizers"]
     try:
         for step, stored in zip(steps, content["normalizer"]["normalizers"], strict=True):
             if step["content"] == FINAL_PERIOD:
                 step["pattern"] = {"Regex": stored["pattern"]["Regex"]}
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):  # another form, or another number of steps
         return False
-    is_same = all(content.get(part) == expected[part] for part in ("normalizer", "pre_tokenizer"))
-    return is_same and content.get("post_processor") in (None, UNCHANGED)
+    has_same_rules = all(content.get(part) == expected[part] for part in ("normalizer", "pre_tokenizer"))
+    return has_same_rules and content.get("post_processor") in (None, NO_ADDED_TOKENS)
 
 
 @lru_cache
 def _replacements(language: str) -> list[tuple[str, str]]:
-    """The steps of `sacremoses.MosesTokenizer.tokenize`, with their names there: patterns in Oniguruma's syntax, each with the replacement of
-    its matches, which cannot contain the match. So a pattern that inserts a space matches nothing beside a character,
-    and one that replaces only the end of a match has \\K before that end."""
+    """The steps of `sacremoses.MosesTokenizer.tokenize`, with their names there: patterns in Oniguruma's syntax, each with what replaces its
+    matches. That cannot contain the match: so a pattern that inserts a space matches the empty text beside a character. Where a pattern has \\K,
+    only what it matches after this is replaced."""
     moses = sacremoses.MosesTokenizer(lang=language)
     alnum, number = _range(moses.IsAlnum), _range(moses.IsN)
     space = _range(chr(code) for code in range(sys.maxunicode + 1) if re.match(r"\s", chr(code)))
@@ -77,15 +77,15 @@ def _replacements(language: str) -> list[tuple[str, str]]:
         (r"[\x{0}-\x{1f}]", ""),  # ASCII_JUNK
         (r"\A +(?=[^ ])", ""),  # str.strip, as the next one
         (r"(?<=[^ ]) +\z", ""),
-        (rf"(?={special})", " "),  # PAD_NOT_ISALNUM, as the next one
+        (rf"(?={special})", " "),  # PAD_NOT_ISALNUM, as the next one: (a) becomes ( a )
         (rf"(?<={special})", " "),
-        (r"(?<!\.)(?=\.\.)", " "),  # replace_multidots, as the next one
+        (r"(?<!\.)(?=\.\.)", " "),  # replace_multidots, as the next one: a...b becomes a ... b
         (r"(?<=\.\.)(?!\.)", " "),
-        (rf"[^{number}]\K,", " , "),  # COMMA_SEPARATE_1, 2 and 3
+        (rf"[^{number}]\K,", " , "),  # COMMA_SEPARATE_1, 2 and 3: a,b becomes a , b, and 1,5 stays
         (rf",(?=[^{number}])", " , "),
         (rf"(?<=[{number}]),\z", " , "),
         ("'", " ' "),  # NON_SPECIFIC_APOSTROPHE
-        (_final_period(moses), FINAL_PERIOD),  # handles_nonbreaking_prefixes
+        (_final_period(moses), FINAL_PERIOD),  # handles_nonbreaking_prefixes: end. becomes end .
         (r"\A *\z", UNKNOWN),  # not of sacremoses: a text without tokens
     ]
 
@@ -94,26 +94,28 @@ def _final_period(moses: sacremoses.MosesTokenizer) -> str:
     """A pattern of the last period of each word that `handles_nonbreaking_prefixes` splits from it."""
     end = "(?![^ ])"
     numeric = moses.NUMERIC_ONLY_PREFIXES
+    prefixes = [prefix for prefix in moses.NONBREAKING_PREFIXES if prefix not in numeric]
     kept = [
-        rf"\.+{end}",  # only dots
-        rf"(?=[^ ]*\.[^ ]*\.{end})[^ ]*[{_range(moses.IsAlpha)}]",  # an abbreviation with inner dots
-        rf"(?:{_any_of(prefix for prefix in moses.NONBREAKING_PREFIXES if prefix not in numeric)})\.{end}",
+        rf"\.+{end}",  # only dots, as in ...
+        rf"(?=[^ ]*\.[^ ]*\.{end})[^ ]*[{_range(moses.IsAlpha)}]",  # an abbreviation with inner dots, as e.g.
+        rf"(?:{_any_of(prefixes)})\.{end}",  # another abbreviation, as Dr.
     ]
     if numeric:
-        kept.append(rf"(?:{_any_of(numeric)})\. +[0-9]")
+        kept.append(rf"(?:{_any_of(numeric)})\. +[0-9]")  # one before a number, as No. 5
     none_kept = "".join(f"(?!{word})" for word in kept)
     return rf"(?<![^ ]){none_kept}[^ ]+\K\.{end}(?! +[{_range(moses.IsLower)}])"
 
 
 def _any_of(words: Iterable[str]) -> str:
     """A pattern that matches one of these words."""
-    return "|".join("".join(map(_escape, map(ord, word))) for word in words)
+    return "|".join("".join(_escape(ord(sign)) for sign in word) for word in words)
 
 
 def _range(characters: Iterable[str]) -> str:
     """These characters as ranges of a character class, without its brackets."""
-    codes = set(map(ord, characters))
-    starts, ends = (sorted(code for code in codes if code + step not in codes) for step in (-1, 1))
+    codes = {ord(character) for character in characters}
+    starts = sorted(code for code in codes if code - 1 not in codes)
+    ends = sorted(code for code in codes if code + 1 not in codes)
     return "".join(f"{_escape(start)}-{_escape(end)}" for start, end in zip(starts, ends, strict=True))
 
 

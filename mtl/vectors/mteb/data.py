@@ -3,47 +3,41 @@
 import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import datasets
 import mteb
-import yaml
 from datasets import Dataset
-from huggingface_hub import metadata_load
 from mteb.abstasks import AbsTask
 
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
-from mtl.base.untrusted import inside, is_inside, read_bytes
-from mtl.base.untrusted_lines import open_lines
-from mtl.base.untrusted_yaml import YAML_LIMIT
-from mtl.data.files import decode
-from mtl.data.json_rows import parse_row
 from mtl.vectors.mteb.benchmark import Benchmark
+from mtl.vectors.mteb.local_rows import check_json_lines, row_files
 
 CLOSED = "the client has been closed"  # what the Hub's client says in the end if there is no network
 TEXT_COLUMNS = ("input_column_name", "input1_column_name", "input2_column_name")  # attributes of mteb's tasks
 
 
-@dataclass(frozen=True)
-class MtebRows:
+class MtebRows(NamedTuple):
     """Where the rows of a task are."""
 
     folder: Path | None  # None means on the Hub
     revision: str  # mteb's name for the version of the rows
+    files: Sequence[Path] = ()  # of the folder
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
-    """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the Hub. Raises InputError as `_safe_files`."""
+    """Where a task's rows are: in the folder with its name below data_dir, if it is there (errors: `row_files`), else on the Hub (`fresh_task`)."""
     folder = None if data_dir is None else data_dir / name
     if folder is None or not folder.is_dir():
         return MtebRows(None, str(fresh_task(benchmark, name).metadata.revision))
+    files = row_files(folder)
     digest = hashlib.sha256()
-    for file in _safe_files(folder):
+    for file in files:
         digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
-    return MtebRows(folder, f"local-{digest.hexdigest()[:16]}")
+    return MtebRows(folder, f"local-{digest.hexdigest()[:16]}", files)
 
 
 def fresh_task(benchmark: Benchmark, name: str, split: str = "test", rows: MtebRows | None = None) -> AbsTask:
@@ -63,8 +57,10 @@ def fresh_task(benchmark: Benchmark, name: str, split: str = "test", rows: MtebR
 
 def load_rows(task: AbsTask, rows: MtebRows) -> None:
     """Load a task's rows. Raises InputError if they cannot be had, lack a split, or have another form than the task's."""
-    if rows.folder is not None:
-        _check_json_lines(rows.folder, task.metadata.eval_splits[0])
+    if rows.folder is not None and not rows.files:
+        example = rows.folder / task.metadata.eval_splits[0]
+        raise InputError(f"has no files; put the task's rows there, as in {example}.jsonl", path=rows.folder)
+    check_json_lines(rows.files)
     try:
         with cache_of(rows):
             task.load_data()
@@ -99,24 +95,18 @@ def cache_of(rows: MtebRows) -> Iterator[None]:
 def read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
     """The splits that an evaluation reads: the scored ones, and the training rows of tasks that train a classifier."""
     trained = getattr(task, "train_split", None)
-    return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
+    return list(dict.fromkeys([*scored, trained] if trained else scored))
 
 
-def _check_json_lines(folder: Path, split: str) -> None:
-    """Raise InputError for an empty folder (the remedy names a file of this split), and a .jsonl file without rows or with a line that is no row."""
-    files = _safe_files(folder)
-    if not files:
-        raise InputError(f"has no files; put the task's rows there, as in {folder / split}.jsonl", path=folder)
-    for path in files:
-        if path.suffix != ".jsonl":
-            continue
-        rows = 0
-        with open_lines(path) as lines:
-            for line in filter(bytes.strip, lines):  # datasets skips lines without text
-                parse_row(path, lines.number, decode(line, str(path), lines.number - 1))
-                rows += 1
-        if not rows:
-            raise InputError("has no rows; write one JSON object a line", path=path)
+def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
+    """The error for rows that mteb cannot have or read, as one line, from what mteb raised."""
+    name = task.metadata.name
+    if rows.folder is None:
+        reason = "no connection" if CLOSED in str(error) else _one_line(error)
+        problem = f"has no folder in data_dir, and the Hub's {task.metadata.dataset['path']} cannot be had: {reason}"
+        return InputError(f"task {name}: {problem}; put its rows into data_dir/{name}")
+    problem = f"not the rows of {name} in a form that mteb reads: {_one_line(error.__cause__ or error)}"
+    return InputError(problem, path=rows.files[0] if len(rows.files) == 1 else rows.folder)
 
 
 def _check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
@@ -138,54 +128,11 @@ def _columns(task: AbsTask) -> Iterator[tuple[str, Any, str]]:
     for text in task.column_names if is_sts else [getattr(task, name, None) for name in TEXT_COLUMNS]:
         if isinstance(text, str):  # tasks of other forms lack some
             yield text, str | list, "text"
-    target = "score" if is_sts else getattr(task, "label_column_name", None)
-    if isinstance(target, str):
-        is_number = is_sts or task.metadata.type == "PairClassification"
-        yield target, *((int | float, "number") if is_number else (object, "target"))
-
-
-def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
-    """The error for rows that mteb cannot have or read, as one line, from what mteb raised."""
-    name = task.metadata.name
-    if rows.folder is None:
-        reason = "no connection" if CLOSED in str(error) else _one_line(error)
-        problem = f"has no folder in data_dir, and the Hub's {task.metadata.dataset['path']} cannot be had: {reason}"
-        return InputError(f"task {name}: {problem}; put its rows into data_dir/{name}")
-    files, reason = _safe_files(rows.folder), _one_line(error.__cause__ or error)
-    problem = f"not the rows of {name} in a form that mteb reads: {reason}"
-    return InputError(problem, path=files[0] if len(files) == 1 else rows.folder)
-
-
-def _safe_files(folder: Path) -> list[Path]:
-    """The files of a folder of rows. Raises InputError for a link that leads out of the folder, for a card that names other files, and for a
-    .huggingface.yaml, which may name some."""
-    files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())
-    for path in files:
-        if path.name == ".huggingface.yaml":
-            raise InputError("is not supported; move its content to README.md", path=path)
-        for name in _named_files(path):
-            if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
-                raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
-    return files
-
-
-def _named_files(card: Path) -> Iterator[str]:
-    """The texts below `configs` if the file is the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
-    if card.name != "README.md":
-        return
-    read_bytes(card, YAML_LIMIT)  # raises for a larger one
-    try:
-        configs = (metadata_load(card) or {}).get("configs")
-    except (yaml.YAMLError, ValueError, RecursionError):  # datasets raises its own error
-        return
-    pending, known = [configs], set[int]()
-    while pending:
-        value = pending.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict | list) and id(value) not in known:  # references may repeat it
-            known.add(id(value))
-            pending += value.values() if isinstance(value, dict) else value
+    target: Any = "score" if is_sts else getattr(task, "label_column_name", None)
+    if is_sts or (isinstance(target, str) and task.metadata.type == "PairClassification"):
+        yield target, int | float, "number"
+    elif isinstance(target, str):
+        yield target, object, "target"
 
 
 def _one_line(error: BaseException) -> str:

@@ -85,6 +85,8 @@ def test_a_table_paired_with_itself_gives_each_pair_once_and_no_row_with_itself(
     assert all(len(pair) == 2 for pair in pairs) and len(set(pairs)) == len(pairs) == 4
     same = [row.cell("id") == row.cell("other_id") for row in table.rows]
     assert all(same) if scope == "within" else not any(same)
+    by_two_columns = do("pairs", SENTENCES, SENTENCES, scope="across", most=9, **{**options, "groups": ["id", "text"]})
+    assert all(len(set(row.origins)) == 2 for row in by_two_columns.rows)
     # A row that is in no pair, as "x y" is across groups, is dropped once.
     assert [dropped.row for dropped in work.dropped] == ([] if scope == "within" else [SENTENCES.rows[2]])
     if scope == "within":

@@ -38,7 +38,7 @@ def parsed(content: bytes, dim: int = DIM) -> dict[bytes, np.ndarray]:
 @pytest.mark.parametrize("packing", PACKED)
 @pytest.mark.parametrize("header", [b"", b"13 5\n"])
 def test_glove_s_format(tmp_path: Path, packing: str, header: bytes) -> None:
-    (tmp_path / "v").write_bytes(PACKED[packing](header + glove()))
+    (tmp_path / "v").write_bytes(PACKED[packing](header + glove().replace(b"\n", b"\n\n", 2)))  # with blank lines
     table = parsed(glove())
     known = [word.decode("utf-8", "surrogateescape") for word in table]
     words = [*known, "AT", "tHe", ".", "name@domain.com", "caf\u00e9", ""]
