@@ -72,17 +72,16 @@ def add_commands(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from mtl.benchmark_making.audits.checks import audit_job
-
-    if arguments.strict and arguments.write_clean is not None:
-        raise InputError("is not used with --write-clean, which writes a copy and checks nothing", key="--strict")
-    job = job_of(arguments.settings)
     if arguments.write_clean is not None:
         from mtl.benchmark_making.audits.clean import write_clean
 
-        print(write_clean(job, arguments.write_clean))
+        if arguments.strict:
+            raise InputError("is not used with --write-clean, which writes a copy and checks nothing", key="--strict")
+        print(write_clean(job_of(arguments.settings), arguments.write_clean))
         return 0
-    audit = audit_job(job, arguments.check)
+    from mtl.benchmark_making.audits.checks import audit_job
+
+    audit = audit_job(job_of(arguments.settings), arguments.check)
     print(audit.report)
     return 1 if arguments.strict and audit.findings else 0
 

@@ -25,7 +25,7 @@ def shared_across(tasks: Sequence[dict[str, Part]]) -> Iterator[Finding]:
     for parts in tasks:
         if "train" in parts:
             sources.setdefault(frozenset(parts["train"].rows_by_key), parts["train"])
-    indexed = [(source, _by_texts(source) | _by_single_texts(source)) for source in sources.values()]
+    indexed = [(source, _by_texts(source, with_single_texts=True)) for source in sources.values()]
     for parts in tasks:
         train = parts.get("train")
         known = {} if train is None else _by_texts(train)
@@ -35,20 +35,13 @@ def shared_across(tasks: Sequence[dict[str, Part]]) -> Iterator[Finding]:
                     yield from _shared_texts(part, source, index, known)
 
 
-def _by_texts(part: Part) -> Index:
-    """The rows of a part by all their texts."""
+def _by_texts(part: Part, with_single_texts: bool = False) -> Index:
+    """The rows of a part by all their texts, and if wanted by each of them, too."""
     index: Index = defaultdict(list)
     for key, rows in part.rows_by_key.items():
-        index[without_order(part.task, key)] += rows
-    return index
-
-
-def _by_single_texts(part: Part) -> Index:
-    """The rows of a part by each of their texts."""
-    index: Index = defaultdict(list)
-    for key, rows in part.rows_by_key.items():
-        for text in key:
-            index[text,] += rows
+        single_texts = [(text,) for text in key] if with_single_texts else []
+        for texts in {without_order(part.task, key), *single_texts}:
+            index[texts] += rows
     return index
 
 
@@ -91,11 +84,8 @@ def _matched_lines(part: Part, matches: Matches) -> str:
 
 def _shared_texts(part: Part, source: Part, index: Index, known: Index) -> Iterator[Finding]:
     """The rows of `part` whose texts are a key of `index`, which has the training rows of another task (`source`), but not of its own (`known`)."""
-    matches: Matches = []
-    for key, row in zip(part.keys, part.rows, strict=True):
-        texts = without_order(part.task, key)
-        if texts in index and texts not in known:
-            matches.append((row, index[texts]))
+    texts_and_rows = [(without_order(part.task, key), row) for key, row in zip(part.keys, part.rows, strict=True)]
+    matches = [(row, index[texts]) for texts, row in texts_and_rows if texts in index and texts not in known]
     if not matches:
         return
     row, _ = matches[0]

@@ -8,7 +8,7 @@ from itertools import islice
 from mtl.base.errors import InputError
 from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
-from mtl.benchmark_making.audits.parts import Finding, Part, TaskFiles, excerpt, plain, read_files
+from mtl.benchmark_making.audits.parts import SHOWN, Finding, Part, TaskFiles, excerpt, plain, read_files
 from mtl.benchmark_making.near_duplicates import near_duplicates
 from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.examples import Example
@@ -16,7 +16,6 @@ from mtl.jobs.job import Job
 from mtl.tasks.task import SPLITS
 
 SHARE = 0.8  # of these n-grams, from which on two rows are near duplicates
-SHOWN = 3  # pairs of a finding
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from mtl.tasks.target_kind import Target
 from mtl.tasks.task import SPLITS, Task
 
 HELD_OUT = "dev (held out)"  # the split of rows of train that are used as dev
-SHOWN = 3  # line numbers that a finding names
+SHOWN = 3  # line numbers, or pairs of rows, that a finding names
 EXCERPT = 40  # characters of a text that a finding quotes
 
 Key = tuple[str, ...]  # the texts of a row, in a form for comparison

@@ -26,16 +26,13 @@ class Keep:
 
     def run(self, work: Work, table: Table) -> Table:
         work.check_columns(table, "column", self.column, lists=self.values is not None)
-        reason = self._reason_by_length if self.values is None else self._reason_by_value
-        return table.with_rows(work.chosen(table.rows, map(reason, table.rows)))
+        return table.with_rows(work.chosen(table.rows, map(self._reason, table.rows)))
 
-    def _reason_by_value(self, row: SourceRow) -> str | None:
-        """Why a row is dropped, or None if it has one of the values."""
-        items = row.items(self.column)
-        return None if set(items) & set(self.values or ()) else f"{self.column} is {', '.join(items)!r}"
-
-    def _reason_by_length(self, row: SourceRow) -> str | None:
-        """Why a row is dropped, or None if its text has as many words as it should. Punctuation alone is no word."""
+    def _reason(self, row: SourceRow) -> str | None:
+        """Why a row is dropped, or None if it has one of the values, or as many words as it should. Punctuation alone is no word."""
+        if self.values is not None:
+            items = row.items(self.column)
+            return None if set(items) & set(self.values) else f"{self.column} is {', '.join(items)!r}"
         size = sum(any(map(str.isalnum, part)) for part in row.cell(self.column).split())
         return None if is_within(size, self.words) else f"{self.column} has {size} words"
 

@@ -52,7 +52,6 @@ class Search:
     runs: list[Job]
     folder: Path  # of the result
     candidates: dict[str, list[Job]] = field(default_factory=dict, init=False)  # by task
-    most_candidates: int = field(init=False)  # of a task
 
     def __post_init__(self) -> None:
         """Raises InputError for runs that cannot be compared."""
@@ -63,7 +62,6 @@ class Search:
             for task in run.run_tasks:
                 if task.answered_by is None:
                     self.candidates.setdefault(task.id, []).append(run)
-        self.most_candidates = max(map(len, self.candidates.values()))
         config = self.folder / "config.yaml"
         if config.exists() and read_yaml(config).get("method") != METHOD:
             raise InputError("is the folder of another run; rename the sweep file, or set runs_dir=", path=self.folder)
@@ -76,7 +74,8 @@ class Search:
         flat = flatten_config(first.config)
         copied = {key: flat[key] for key in COPIED if flat[key] is not None}
         chosen = {id: self._best(heads[id]).name for id in tasks}
-        choice = {"selected.search": self._description() if self.most_candidates > 1 else None, "selected.runs": chosen}
+        most = max(map(len, self.candidates.values()))
+        choice = {"selected.search": self._description(most) if most > 1 else None, "selected.runs": chosen}
         job = load_job({**copied, "method": METHOD, "tasks": tasks, "run_dir": str(self.folder), **choice})
         if job.folder.config.exists() and differences(job.folder.config, job.config):
             logger.info("%s: made again, since another choice was made there", job.folder.path)
@@ -88,12 +87,12 @@ class Search:
                         entry.unlink()
         return job
 
-    def _description(self) -> str:
-        """How the settings were chosen, and how many seeds were trained for it, as reports say it."""
+    def _description(self, most_candidates: int) -> str:
+        """How the settings were chosen, of at most so many for a task, and how many seeds were trained for it, as reports say it."""
         seeds = self.runs[0].config.seeds
         trained = sum(run.folder.scores(seed).exists() for run in self.runs for seed in seeds)
         median_over = f"by the median over seeds {', '.join(map(str, seeds))}"
-        return f"one of {self.most_candidates} for each task, {median_over}; {trained} seeds trained"
+        return f"one of {most_candidates} for each task, {median_over}; {trained} seeds trained"
 
     def _best(self, task: str) -> Job:
         """The run that is best on dev, of those that have finished all seeds; of equal ones, the first of the file."""
