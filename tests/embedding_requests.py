@@ -12,9 +12,8 @@ from mtl.base.settings.schema import EmbedderOptions
 from mtl.data.loading import load_dataset
 from mtl.data.text import TokenizedTexts, Vocabulary, tokenized
 from mtl.embedders import EMBEDDERS, recipes
-from mtl.embedders.coverage import coverage
 from mtl.embedders.find import Vectors, find_vectors
-from mtl.embedders.interface import Embeddings, EmbeddingsRequest
+from mtl.embedders.interface import Embeddings, EmbeddingsRequest, coverage
 from mtl.embedders.words import WordEmbeddings
 from mtl.jobs.job import Job
 from mtl.tasks.suite import load_suite

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import yaml
 from msgspec import Meta
 
-from mtl.api.commands import add_commands
+from mtl.api.cli import add_commands
 from mtl.base.settings.layers import flatten
 from mtl.base.settings.schema import Config, Role
 from mtl.base.typed import declared_keys, field_types, in_words, notes_of

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from mtl.api.commands import add_commands
+from mtl.api.commands.job_settings import Commands
+from mtl.api.commands.results import add_results
+from mtl.api.commands.training import add_training
 from mtl.base.display import log_to_standard_error
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
 from mtl.base.extras import installed_extras
@@ -15,6 +17,7 @@ from mtl.base.log import logger
 from mtl.base.names import meant, text_problem
 from mtl.base.terminal import one_line, standard_streams
 from mtl.base.version import VERSION
+from mtl.base.wings import wings
 
 
 @standard_streams()
@@ -40,6 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("mtl: interrupted; the same command continues", file=sys.stderr)
         return 130
     return status or 0
+
+
+def add_commands(commands: Commands) -> None:
+    """Add every command. Parsed arguments have a function `run`, which takes them and returns an exit status (None means 0)."""
+    add_training(commands)
+    add_results(commands)
+    for wing in wings():
+        if wing.commands is not None:
+            wing.commands(commands)
 
 
 class _Parser(argparse.ArgumentParser):

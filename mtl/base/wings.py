@@ -21,10 +21,6 @@ TagSpans = Callable[[Path, Any, str], Any]  # a file, its rows, `Reading.spans` 
 TextVectors = Callable[[str], Any]  # `static.path` -> the vectors of texts, as `mtl.methods.floors.static.WordFile`
 # Texts, their language, a folder, the name of settings -> the folder of a transformer, which is trained if it is missing.
 TrainedBody = Callable[[Any, str, Path, str], Path]
-# A recipe (`mtl.embedders.recipes.Recipe`), a suite, its data, the share of held-out rows, a path, a device: trains the vectors at the path.
-TrainRecipe = Callable[[Any, Any, Path, float, Path, Any], None]
-# The name of the run, the paths and the settings -> the jobs, which can be run in the context, and remarks for the user.
-Jobs = Callable[[Any, Any, Any], AbstractContextManager[tuple[list[Any], list[str]]]]
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,8 @@ class Importer:
 
     help: str  # which files, for the help of `mtl import`
     takes: Callable[[Path], bool]  # whether a path is such a file, by its name
-    jobs: Jobs
+    # The name of the run, the paths and the settings -> the jobs, which can be run in the context, and remarks for the user.
+    jobs: Callable[[Any, Any, Any], AbstractContextManager[tuple[list[Any], list[str]]]]
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,8 @@ class Trainings:
     """Trainings of word vectors."""
 
     extras: Mapping[str, str]  # by the kind of embeddings that can be trained, the extra that its training needs
-    train_recipe: TrainRecipe
+    # A recipe (`mtl.embedders.recipes.Recipe`), a suite, its data, the share of held-out rows, a path, a device: trains the vectors at the path.
+    train_recipe: Callable[[Any, Any, Path, float, Path, Any], None]
     add_command: Commands  # `mtl embeddings train`
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Commands) -> None:
-    """Add every command of this wing, as `mtl.api.commands.add_commands` adds those of the core."""
+    """Add every command of this wing, as `mtl.api.cli.add_commands` adds those of the core."""
     add = partial(add_command, commands)
 
     def add_settings(parser: argparse.ArgumentParser, help: str, metavar: str = "key=value") -> None:

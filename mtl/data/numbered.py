@@ -31,18 +31,18 @@ def numbered_names(name: str, names: Iterable[str]) -> list[str]:
     before, total, suffix = name[: parsed.start()], parsed["total"] or "", parsed["suffix"]
     pattern = rf"{re.escape(before)}(\d+){total}{HASH if parsed['hash'] else ''}{re.escape(suffix)}"
     parts = sorted((int(match[1]), part) for part in names if (match := re.fullmatch(pattern, part)))
-    if problem := _problem([number for number, _ in parts], parsed["count"]):
-        raise ValueError(problem)
+    _check_numbers([number for number, _ in parts], parsed["count"])
     return [part for _, part in parts]
 
 
-def _problem(numbers: Sequence[int], count: str | None) -> str | None:
-    """What is wrong with these ascending numbers of parts: they begin with 0 or 1, without gaps. `count`: how many the names promise, if they do."""
+def _check_numbers(numbers: Sequence[int], count: str | None) -> None:
+    """Raise ValueError unless these ascending numbers of parts begin with 0 or 1, without gaps. `count`: how many the names promise, if they do."""
     if not numbers:
-        return "there is no such file"
+        raise ValueError("there is no such file")
     for expected, number in enumerate(numbers, start=min(numbers[0], 1)):
-        if number != expected:
-            return f"part {expected} is missing" if number > expected else f"there are several files of part {number}"
+        if number > expected:
+            raise ValueError(f"part {expected} is missing")
+        if number < expected:
+            raise ValueError(f"there are several files of part {number}")
     if count is not None and len(numbers) != int(count):
-        return f"the number of parts is {len(numbers):,}, and {int(count):,} by their names"
-    return None
+        raise ValueError(f"the number of parts is {len(numbers):,}, and {int(count):,} by their names")

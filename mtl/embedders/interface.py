@@ -1,7 +1,7 @@
 """The interface of a kind of embeddings: how it is built for a run, and loaded for prediction."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from mtl.base.extras import check_installed
 from mtl.base.settings.schema import EmbedderOptions
+from mtl.data.text import BOUNDARIES, TokenizedTexts
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from mtl.data.text import TokenizedTexts
     from mtl.model.sequences import Sequences
 
 
@@ -23,7 +23,7 @@ class EmbeddingsRequest:
     """What the embeddings of a run are built from."""
 
     options: Any  # an instance of `EmbedderKind.options`
-    texts: "TokenizedTexts"
+    texts: TokenizedTexts
     training_texts: np.ndarray  # int64 (texts,), the indices of the texts that occur in training rows
     path: Path | None  # the file or folder of the vectors; None for kinds that need none
     cache_dir: Path  # a folder for what is computed once
@@ -40,6 +40,30 @@ class RunReaderRequest:
     fingerprint: str  # `Embeddings.fingerprint` of the run
     path: Path | None
     device: "torch.device"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many types (distinct words) and tokens of the dataset's distinct texts have vectors: pairs (types, tokens), without boundary words."""
+
+    found: tuple[int, int]  # with a vector of their own
+    from_ngrams: tuple[int, int]  # with a vector from their character n-grams
+    unknown: tuple[int, int]  # without one in the file or vocabulary, also if they get a random one
+    unknown_types: np.ndarray = field(repr=False, compare=False)  # bool (types,), the words without a vector
+
+    def __str__(self) -> str:
+        counts = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
+        all_types, all_tokens = map(sum, zip(*counts.values(), strict=True))
+        return "; ".join(
+            f"{name} {types:,} types ({types / all_types:.1%}), {tokens:,} tokens ({tokens / all_tokens:.1%})"
+            for name, (types, tokens) in counts.items()
+            if types
+        )
+
+    def as_dict(self) -> dict[str, dict[str, int]]:
+        """The numbers as in summary.json: {"found": {"types": …, "tokens": …}, …}."""
+        counts = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
+        return {name: {"types": types, "tokens": tokens} for name, (types, tokens) in counts.items()}
 
 
 class TokenVectors(Protocol):
@@ -60,16 +84,16 @@ class Embeddings(TokenVectors, Protocol):
     """The embeddings of a run. Each seed makes its own embedder from them."""
 
     @property
-    def coverage(self) -> Any:
-        """How many words of the dataset's texts have a vector (`mtl.embedders.coverage.Coverage`)."""
+    def coverage(self) -> Coverage:
+        """How many words of the dataset's texts have a vector."""
 
     def embedder(self) -> Any:
         """A new `mtl.model.sequences.Embedder`."""
 
-    def sequences(self, texts: "TokenizedTexts") -> "Sequences":
+    def sequences(self, texts: TokenizedTexts) -> "Sequences":
         """The embedder's input for the dataset's texts, from a cache if there is one."""
 
-    def uncached_sequences(self, texts: "TokenizedTexts") -> "Sequences":
+    def uncached_sequences(self, texts: TokenizedTexts) -> "Sequences":
         """The embedder's input for new texts, without a cache."""
 
     def to(self, device: "torch.device") -> None:
@@ -86,10 +110,10 @@ class Reader(TokenVectors, Protocol):
     def embedder(self) -> Any:
         """The `mtl.model.sequences.Embedder`; its weights are loaded afterwards."""
 
-    def sequences(self, texts: "TokenizedTexts") -> "Sequences":
+    def sequences(self, texts: TokenizedTexts) -> "Sequences":
         """The embedder's input for the texts, valid until the next call."""
 
-    def have_vectors(self, texts: "TokenizedTexts") -> np.ndarray:
+    def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
         """Which of `texts.types` have a vector of their own, bool (types,); after `sequences`."""
 
 
@@ -109,3 +133,18 @@ class EmbedderKind:
         """Raise InputError, which says what to install, if a package that the embeddings `name` need is missing."""
         if self.extra is not None:
             check_installed(self.extra, key="embeddings.name", value=name)
+
+
+def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
+    """Count the types and tokens of the dataset's distinct texts. `has_vector` are the types with a vector of their own, bool (types,), and
+    `from_ngrams` those whose vectors come from their n-grams, bool (types,); None for embeddings without n-grams."""
+    counts = np.bincount(texts.tokens, minlength=len(has_vector))
+    is_word = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
+    from_ngrams = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
+    unknown = is_word & ~(has_vector | from_ngrams)
+
+    def count(chosen: np.ndarray) -> tuple[int, int]:
+        """The numbers of words and of their tokens among the chosen types, bool (types,)."""
+        return int((chosen & is_word).sum()), int(counts[chosen & is_word].sum())
+
+    return Coverage(count(has_vector), count(from_ngrams), count(unknown), unknown)

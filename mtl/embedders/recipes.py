@@ -64,8 +64,7 @@ def fetch_embeddings(embeddings: str, recipe: str | None = None, embeddings_dir:
     is for other embeddings or names no address, or if the download fails. `embeddings` is their kind, such as fasttext. The recipe is a name or a
     path; None: the first recipe of published vectors of this kind, by its name. `embeddings_dir` is the folder that receives the file."""
     if recipe is None:
-        names = fetchable(embeddings)
-        if not names:
+        if not (names := fetchable(embeddings)):
             message = f"no recipe says where to download {embeddings} embeddings; name your own: recipe=PATH"
             raise InputError(f"embeddings fetch: {message}")
         recipe = names[0]

@@ -14,8 +14,7 @@ from torch.nn import functional as F
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders.coverage import Coverage, coverage
-from mtl.embedders.interface import EmbeddingsRequest
+from mtl.embedders.interface import Coverage, EmbeddingsRequest, coverage
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.model.sequences import ArraySequences
 

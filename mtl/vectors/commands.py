@@ -15,7 +15,7 @@ parse_settings = lazy("mtl.jobs.job:parse_settings")
 
 
 def add_commands(commands: Commands) -> None:
-    """Add the commands of this wing but `mtl embeddings train`, as `mtl.api.commands.add_commands` adds those of the core."""
+    """Add the commands of this wing but `mtl embeddings train`, as `mtl.api.cli.add_commands` adds those of the core."""
     add = partial(add_command, commands)
     settings: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
     pretrain = commands.add_parser("pretrain", help="pre-train a model on text files and on a suite's training text")

@@ -6,7 +6,7 @@ import torch
 from embedding_requests import VECTORS, two_words
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders.coverage import coverage
+from mtl.embedders.interface import coverage
 from mtl.embedders.words import WordEmbedder, frequent_words
 from mtl.model.encoder import Encoder
 

@@ -18,8 +18,7 @@ import mtl
 from mtl.base.settings.schema import Config, EmbedderOptions
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.coverage import Coverage, coverage
-from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, RunReaderRequest
+from mtl.embedders.interface import Coverage, EmbedderKind, EmbeddingsRequest, RunReaderRequest, coverage
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS

@@ -13,11 +13,10 @@ from torch import Tensor, nn
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.coverage import Coverage, coverage
 from mtl.embedders.elmo.layer_cache import FORMAT, LayerCache
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
-from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
+from mtl.embedders.interface import Coverage, EmbeddingsRequest, RunReaderRequest, coverage
 from mtl.model.sequences import Sequences
 
 
@@ -70,6 +69,10 @@ class _ElmoVectors:
     def dim(self) -> int:
         return self.elmo.dim
 
+    def parameters(self) -> int:
+        modules = (self.elmo.model, ElmoEmbedder(self.elmo))
+        return sum(parameter.numel() for module in modules for parameter in module.parameters())
+
     def uncached_sequences(self, texts: TokenizedTexts) -> Sequences:
         return UncachedLayers(self.elmo, texts, self.precision)
 
@@ -95,9 +98,6 @@ class ElmoEmbeddings(_ElmoVectors):
         folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}{exactness}-{FORMAT}"
         return LayerCache(folder, self.elmo, np.dtype(self.precision)).sequences(words)
 
-    def parameters(self) -> int:
-        return _parameters(self.elmo.model, self.embedder())
-
     def to(self, device: torch.device) -> None:
         self.elmo.to(device)
 
@@ -118,13 +118,6 @@ class ElmoReader(_ElmoVectors):
 
     def fingerprint(self) -> str:
         return f"{self.digest} {self.elmo.dtype} {self.precision}"
-
-    def parameters(self) -> int:
-        return _parameters(self.elmo.model, self.embedder)
-
-
-def _parameters(*modules: nn.Module) -> int:
-    return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
 class ElmoEmbedder(nn.Module):
