@@ -96,9 +96,7 @@ def record(score: float, data: str = EXACT, /, **changes: Any) -> dict[str, Any]
 
 
 def make_evaluation(
-    runs_dir: Path,
-    records: Mapping[str, dict[str, Any]],
-    encoder: HashedEncoder | None = None,
+    runs_dir: Path, records: Mapping[str, dict[str, Any]], encoder: HashedEncoder | None = None
 ) -> EvaluationFolder:
     """A finished evaluation on PL-MTEB."""
     encoder = encoder or HashedEncoder()

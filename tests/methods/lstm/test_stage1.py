@@ -72,12 +72,7 @@ def test_the_key_has_what_stage_1_reads() -> None:
 
 @pytest.mark.parametrize(
     "version",
-    [
-        "mtl.methods.lstm.stage1.FORMAT",
-        "mtl.methods.lstm.stage1.VERSION",
-        "numpy.__version__",
-        "torch.__version__",
-    ],
+    ["mtl.methods.lstm.stage1.FORMAT", "mtl.methods.lstm.stage1.VERSION", "numpy.__version__", "torch.__version__"],
 )
 def test_the_key_has_the_versions_of_what_computes(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     before = key_of(config())
