@@ -181,7 +181,7 @@ MUTATIONS = (
     ),
     Mutation(
         "fold: rows of a group may be in several folds of the linear models",
-        "methods/lstm/folds.py",
+        "methods/lstm/out_of_fold.py",
         "if train.groups is not None:",
         "if False:",
         ("methods",),

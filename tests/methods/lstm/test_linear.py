@@ -26,8 +26,8 @@ from mtl.data.splits import read_task
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.floors.features import Document
 from mtl.methods.floors.tfidf import TaskFeatures
-from mtl.methods.lstm.folds import FOLDS, row_folds
 from mtl.methods.lstm.linear import LinearModels, train_linear
+from mtl.methods.lstm.out_of_fold import FOLDS, row_folds
 from mtl.methods.predictor import Predictor
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
