@@ -28,7 +28,7 @@ from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
-from mtl.methods.floors.documents import documents_of
+from mtl.methods.floors.inputs import documents_of
 from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, read_model, restored_model
 from mtl.methods.floors.tfidf import CHARACTER_NGRAMS, WORD_NGRAMS, TaskFeatures
 from mtl.methods.floors.trained import TrainedFloor
