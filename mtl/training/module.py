@@ -15,7 +15,7 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 from mtl.training.batches import codes_in_order
 from mtl.training.optimizers import Optimization, clip_gradients
-from mtl.training.validated_module import ValidatedModule
+from mtl.training.trainer import ValidatedModule
 
 
 class TaskScore(torchmetrics.Metric):
