@@ -23,6 +23,7 @@ from mtl.base.errors import DivergedError, InputError
 from mtl.base.events import Detail, Scored
 from mtl.base.files import write_checkpoint, write_json
 from mtl.base.log import logger
+from mtl.base.memory import peak_memory
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.wording import format_duration
@@ -71,7 +72,7 @@ class Stage:
 def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     """Train until the epochs or the patience are used up, then load the best (or last) weights into the module. `stage.folder` receives the weights
     (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the average × 100 of the validation that the weights come
-    from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt, which is removed at the end.
+    from, the seconds, the peak memory in bytes, and the curve). A stage that was interrupted resumes from last.ckpt, which is removed at the end.
 
     Raises:
         InputError: if last.ckpt is damaged, or of another model.
@@ -105,7 +106,8 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
         raise InputError(" ".join(str(error).split())[:200], key="trainer.callbacks") from None
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
-    write_json(stage.folder / DONE, {**stage.facts, "average": saving.score, **module.record()})
+    record = {"seconds": module.curve[-1]["seconds"], "peak_memory": peak_memory(), "curve": module.curve}
+    write_json(stage.folder / DONE, {**stage.facts, "average": saving.score, **record})
     show(Detail(_outcome(module, stage, saving)))
     resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
 

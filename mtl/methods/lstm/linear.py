@@ -65,10 +65,6 @@ class LinearModels:
     outputs: Mapping[str, Mapping[str, np.ndarray]]  # those of all `LinearModel.outputs`
     seconds: float
 
-    @property
-    def parameters(self) -> int:
-        return sum(model.parameters for model in self.models.values())
-
     def write(self, seed_folder: Path) -> None:
         """Write the models into the folder of a seed, for `load_linear`."""
         for id, model in self.models.items():
