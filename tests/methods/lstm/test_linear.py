@@ -156,7 +156,7 @@ def test_rows_that_teach_nothing_give_no_opinion(parts: Parts, tmp_path: Path) -
         train_linear(config, alike, parts.texts, "sv"),
         train_linear(rarer, with_train(parts.dataset, train), parts.texts, "sv"),
     ):
-        assert not made.models and not made.outputs and made.parameters == 0
+        assert not made.models and not made.outputs
     # One row alone has the other label: the model that does not see it cannot be trained.
     targets = np.zeros(len(train))
     targets[3] = 1
