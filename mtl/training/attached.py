@@ -113,7 +113,7 @@ def _instance(value: Any, kind: Any, key: str) -> Any:
 
 def _is_all_attributes(user_object: Any) -> bool:
     """Whether the state of an object is all its attributes, not what its `state_dict` returns. That of Lightning's own callbacks, and of classes that
-    are derived from them, lacks attributes that count, as does a logger without a version, which takes the next free number in each training."""
+    are derived from them, lacks attributes that count. A logger without a version takes the next free number in each training."""
     if isinstance(user_object, CSVLogger | TensorBoardLogger):
         before_trainings = vars(user_object) | vars(user_object).get(START_STATE, {})
         return before_trainings.get("_version") is None
