@@ -62,21 +62,21 @@ MUTATIONS = (
     ),
     Mutation(
         "checkpoint: equal averages replace the best weights",
-        "training/stage_callbacks.py",
+        "training/stage.py",
         "average > self.score + TIE",
         "average >= self.score",
         ("training",),
     ),
     Mutation(
         "checkpoint: the best score is forgotten when a stage resumes",
-        "training/stage_callbacks.py",
+        "training/stage.py",
         'self.score = state["score"]',
         "self.score = None",
         ("training", "jobs/test_together_baseline.py"),
     ),
     Mutation(
         "early stopping: a stage that resumes goes on though its patience is used up",
-        "training/stage_callbacks.py",
+        "training/stage.py",
         "if self.wait_count >= self.patience:",
         "if False:",
         ("training", "jobs/test_together_baseline.py"),
@@ -181,7 +181,7 @@ MUTATIONS = (
     ),
     Mutation(
         "fold: rows of a group may be in several folds of the linear models",
-        "methods/lstm/folds.py",
+        "methods/lstm/out_of_fold.py",
         "if train.groups is not None:",
         "if False:",
         ("methods",),

@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mtl.base.device import to_device
 from mtl.base.errors import InputError
-from mtl.model.packing import WIDTH_MULTIPLE, Packing, Step, Steps, packed_steps
+from mtl.model.packing import WIDTH_MULTIPLE, Packing, Steps, packed_steps
 
 PRODUCT_COLUMNS = 1024  # the most of one input product: enough for it to run at the machine's full rate
 
@@ -34,12 +34,12 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         hidden = weights[1].shape[1]
         output = data.new_empty(2 * hidden, data.shape[1])
         training = any(ctx.needs_input_grad)
-        saved: list[Tensor | None] = [data, output]
+        saved = [data, output]
         for direction in (0, 1):
             w_ih, w_hh, b_ih, b_hh = weights[4 * direction : 4 * direction + 4]
             states = output[direction * hidden : (direction + 1) * hidden]
             steps = packed_steps(sizes, bool(direction), WIDTH_MULTIPLE)
-            gates = b_ih.new_empty(4 * hidden * data.shape[1]) if training else None
+            gates = b_ih.new_empty(4 * hidden * data.shape[1] if training else 0)
             cells = b_ih.new_empty(hidden * data.shape[1])
             _run(data, w_ih, w_hh, (b_ih + b_hh).to(data.dtype), steps, gates, cells, states)
             saved += [gates, cells, w_ih, w_hh]
@@ -68,48 +68,33 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 
 
 def _run(
-    data: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    bias: Tensor,
-    steps: Steps,
-    gates: Tensor | None,
-    cells: Tensor,
-    states: Tensor,
+    data: Tensor, w_ih: Tensor, w_hh: Tensor, bias: Tensor, steps: Steps, gates: Tensor, cells: Tensor, states: Tensor
 ) -> None:
-    """The forward pass: fill `states`, (hidden, columns), and for each step a block of `cells` and, for training, one of `gates` (i, f, g, o)."""
+    """The forward pass: fill `states`, (hidden, columns), and for each step a block of `cells` and of `gates` (i, f, g, o), unless that is empty."""
     hidden = len(states)
     product, begin = data.new_empty(0, 0), 0  # of the weights and the data, from the column `begin` on
-    last_cell = cells  # of the step before; the first step reads none
-    for number, step in enumerate(steps):
-        columns = step.columns
+    for number, (columns, before, carried, sequences) in enumerate(steps):
         if not begin <= columns.start < columns.stop <= begin + product.shape[1]:
             begin, end = _product_columns(steps, number)
             product = torch.addmm(bias[:, None], w_ih, data[:, begin:end])
         inputs = product[:, columns.start - begin : columns.stop - begin]
-        if gates is None:
-            gate = inputs.to(cells.dtype).contiguous()
-        else:
+        if len(gates):
             gate = _block(gates, 4 * hidden, columns).copy_(inputs)
-        if step.carried:
-            _add_product(gate[:, : step.carried], w_hh, states[:, step.before])
+        else:
+            gate = inputs.to(cells.dtype).contiguous()
         cell = _block(cells, hidden, columns)
-        _step(step, gate, last_cell, cell, states[:, columns])
-        last_cell = cell
-
-
-def _step(step: Step, gate: Tensor, last_cell: Tensor, cell: Tensor, state: Tensor) -> None:
-    """One step of the forward pass: turn `gate` from the sums that the gates get into the gates' values, and fill `cell` and `state`."""
-    hidden, carried = len(cell), step.carried
-    i, f, g, o = gate.split(hidden)
-    gate[: 2 * hidden].sigmoid_()
-    g.tanh_()
-    o.sigmoid_()
-    torch.mul(i, g, out=cell)
-    if carried:
-        cell[:, :carried].addcmul_(f[:, :carried], last_cell[:, :carried])
-    cell[:, step.sequences :] = 0  # the padding columns, which sequences that begin in the next step may follow
-    torch.mul(o, cell.tanh(), out=state)
+        if carried:
+            _add_product(gate[:, :carried], w_hh, states[:, before])
+        i, f, g, o = gate.split(hidden)
+        gate[: 2 * hidden].sigmoid_()
+        g.tanh_()
+        o.sigmoid_()
+        torch.mul(i, g, out=cell)
+        if carried:
+            last_cell = _block(cells, hidden, steps[number - 1].columns)
+            cell[:, :carried].addcmul_(f[:, :carried], last_cell[:, :carried])
+        cell[:, sequences:] = 0  # the padding columns, which sequences that begin in the next step may follow
+        torch.mul(o, cell.tanh(), out=states[:, columns])
 
 
 def _run_back(
@@ -118,50 +103,38 @@ def _run_back(
     """The backward pass: fill the gradients of the gates' inputs, (4 * hidden, columns), from those of the states, (hidden, columns)."""
     hidden = len(grad_states)
     w_back = w_hh.T.contiguous()
-    # What the step that the forward pass processes after this one passes back, for its carried columns: gradients of its gates, and of this cell.
-    gate_after: Tensor | None = None
-    cell_after: Tensor | None = None
+    # Of the step that the forward pass processes after this one: `Step.carried`, and the gradients of its gates and of its carried cells, which are
+    # read only where `carried_after` is not 0.
+    carried_after, gate_after, cell_after = 0, gates, gates
     for number in reversed(range(len(steps))):
-        step = steps[number]
-        grad_state = grad_states[:, step.columns].to(cells.dtype, copy=True, memory_format=torch.contiguous_format)
-        if gate_after is not None and cell_after is not None:
-            carried_after = cell_after.shape[1]
+        columns, _, carried, sequences = steps[number]
+        gate, cell = _block(gates, 4 * hidden, columns), _block(cells, hidden, columns)
+        i, f, g, o = gate.split(hidden)
+        tanh_cell = cell.tanh()
+        grad_state = grad_states[:, columns].to(cells.dtype, copy=True, memory_format=torch.contiguous_format)
+        if carried_after:
             _add_product(grad_state[:, :carried_after], w_back, gate_after[:, :carried_after])
-        gate, cell = _block(gates, 4 * hidden, step.columns), _block(cells, hidden, step.columns)
-        last_cell = _block(cells, hidden, steps[number - 1].columns) if step.carried else None
-        grad_gate, cell_after = _step_back(step, gate, last_cell, cell, grad_state, cell_after)
-        gate_after = grad_gate.to(grad_gates.dtype)
-        grad_gates[:, step.columns] = gate_after
-
-
-def _step_back(
-    step: Step, gate: Tensor, last_cell: Tensor | None, cell: Tensor, grad_state: Tensor, cell_after: Tensor | None
-) -> tuple[Tensor, Tensor | None]:
-    """One step of the backward pass, which overwrites `grad_state`: the gradients of the gates' inputs, and of the carried columns of the last cell.
-    `cell_after` is what the step after this one has returned of this cell."""
-    hidden, carried = len(cell), step.carried
-    i, f, g, o = gate.split(hidden)
-    tanh_cell = cell.tanh()
-    grad_gate = torch.empty_like(gate)
-    grad_i, grad_f, grad_g, grad_o = grad_gate.split(hidden)
-    grad_state[:, step.sequences :] = 0
-    torch.mul(grad_state, tanh_cell, out=grad_o)
-    grad_cell = grad_state.mul_(o)  # in the memory of the state's gradient, which nothing reads from here on
-    _tanh_backward(grad_cell, tanh_cell, grad_input=grad_cell)
-    if cell_after is not None:
-        grad_cell[:, : cell_after.shape[1]] += cell_after
-        grad_cell[:, step.sequences :] = 0
-    torch.mul(grad_cell, g, out=grad_i)
-    torch.mul(grad_cell, i, out=grad_g)
-    grad_last_cell = None
-    if last_cell is not None:
-        torch.mul(grad_cell[:, :carried], last_cell[:, :carried], out=grad_f[:, :carried])
-        grad_last_cell = grad_cell[:, :carried] * f[:, :carried]
-    grad_f[:, carried:] = 0
-    _sigmoid_backward(grad_gate[: 2 * hidden], gate[: 2 * hidden], grad_input=grad_gate[: 2 * hidden])
-    _tanh_backward(grad_g, g, grad_input=grad_g)
-    _sigmoid_backward(grad_o, o, grad_input=grad_o)
-    return grad_gate, grad_last_cell
+        grad_gate = torch.empty_like(gate)
+        grad_i, grad_f, grad_g, grad_o = grad_gate.split(hidden)
+        grad_state[:, sequences:] = 0
+        torch.mul(grad_state, tanh_cell, out=grad_o)
+        grad_cell = grad_state.mul_(o)  # in the memory of the state's gradient, which nothing reads from here on
+        _tanh_backward(grad_cell, tanh_cell, grad_input=grad_cell)
+        if carried_after:
+            grad_cell[:, :carried_after] += cell_after
+            grad_cell[:, sequences:] = 0
+        torch.mul(grad_cell, g, out=grad_i)
+        torch.mul(grad_cell, i, out=grad_g)
+        if carried:
+            last_cell = _block(cells, hidden, steps[number - 1].columns)
+            torch.mul(grad_cell[:, :carried], last_cell[:, :carried], out=grad_f[:, :carried])
+            cell_after = grad_cell[:, :carried] * f[:, :carried]
+        grad_f[:, carried:] = 0
+        _sigmoid_backward(grad_gate[: 2 * hidden], gate[: 2 * hidden], grad_input=grad_gate[: 2 * hidden])
+        _tanh_backward(grad_g, g, grad_input=grad_g)
+        _sigmoid_backward(grad_o, o, grad_input=grad_o)
+        gate_after, carried_after = grad_gate.to(grad_gates.dtype), carried
+        grad_gates[:, columns] = gate_after
 
 
 def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
@@ -191,10 +164,10 @@ def _block(values: Tensor, features: int, columns: slice) -> Tensor:
 def _previous_states(states: Tensor, steps: Steps) -> Tensor:
     """For each column the state of its sequence's previous step, zero at the first step: (hidden, columns)."""
     result = torch.empty_like(states, memory_format=torch.contiguous_format)
-    for step in steps:
-        begin = step.columns.start + step.carried  # of the sequences that begin in this step
-        result[:, step.columns.start : begin] = states[:, step.before]
-        result[:, begin : step.columns.stop] = 0
+    for columns, before, carried, _ in steps:
+        begin = columns.start + carried  # of the sequences that begin in this step
+        result[:, columns.start : begin] = states[:, before]
+        result[:, begin : columns.stop] = 0
     return result
 
 

@@ -2,26 +2,28 @@
 
 A setting names classes, of which each training gets a new object. From Python, it may hold objects instead. `attached` then puts the names of their
 classes into the settings, which the run records, and hands the objects themselves to the trainings within a block. One object serves all trainings;
-each begins with the object as the user gave it (`mtl.training.start_state`)."""
+each begins with the object as the user gave it. The state that the object had then is kept in an attribute of the object itself."""
 
+import copy
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
 
 import pytorch_lightning as pl
-from pytorch_lightning.loggers import Logger
+from pytorch_lightning.callbacks import Checkpoint
+from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 
 from mtl.base.errors import InputError, reason_of
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.wings import resolve
-from mtl.training.start_state import start_state
 from mtl.training.trainer import SILENT, quiet
 
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
 PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
 OBJECT_TYPES = (Logger, pl.Callback)
+START_STATE = "_state_before_trainings"  # the attribute in which an object's state is kept
 
 # What trainings use in place of what these settings name, by their keys: objects, perhaps among names of classes.
 _values: ContextVar[Mapping[str, list[Any]]] = ContextVar("_values")
@@ -42,14 +44,14 @@ def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list
             values_by_key[key] = values
     objects = [value for values in values_by_key.values() for value in values if isinstance(value, OBJECT_TYPES)]
     for user_object in objects:
-        start_state(user_object).remember()
+        _remember_state(user_object)
     token = _values.set(values_by_key)
     try:
         yield with_names, list(values_by_key)
     finally:
         _values.reset(token)
-        for user_object in objects:
-            start_state(user_object).forget_unchanged()
+        for user_object in filter(_is_all_attributes, objects):
+            _forget_unchanged(user_object)
 
 
 def _class_name(value: Any) -> Any:
@@ -97,7 +99,7 @@ def _instance(value: Any, kind: Any, key: str) -> Any:
     problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
     try:
         if isinstance(value, kind):
-            start_state(value).restore()
+            _restore_state(value)
             return value
         named_class = resolve(value)
         if isinstance(named_class, type) and issubclass(named_class, kind):
@@ -107,3 +109,46 @@ def _instance(value: Any, kind: Any, key: str) -> Any:
     example = "a subclass can set the arguments: docs/how-to/python.md shows one"
     remedy = f"name a class without arguments, as in package.module:Class (PYTHONPATH; {example}), or give an object from Python"
     raise InputError(f"{problem}; {remedy}", key=key, value=value)
+
+
+def _is_all_attributes(user_object: Any) -> bool:
+    """Whether the state of an object is all its attributes, not what its `state_dict` returns. That of Lightning's own callbacks, and of classes that
+    are derived from them, lacks attributes that count. A logger without a version takes the next free number in each training."""
+    if isinstance(user_object, CSVLogger | TensorBoardLogger):
+        before_trainings = vars(user_object) | vars(user_object).get(START_STATE, {})
+        return before_trainings.get("_version") is None
+    own_classes = [parent for parent in type(user_object).__mro__ if parent not in (pl.Callback, Checkpoint)]
+    return any(parent.__module__.startswith(f"{pl.__name__}.callbacks.") for parent in own_classes)
+
+
+def _remember_state(user_object: Any) -> None:
+    """Keep the state of an object before a run, unless an earlier run has kept it. Other loggers have none: they go on with the same log."""
+    attributes = vars(user_object)
+    if _is_all_attributes(user_object):
+        changed_by_earlier_runs = attributes.pop(START_STATE, {})
+        attributes[START_STATE] = {**attributes, **changed_by_earlier_runs}
+    elif isinstance(user_object, pl.Callback) and START_STATE not in attributes:
+        with suppress(Exception):  # it has no state before `on_fit_start`, which then makes a new one
+            attributes[START_STATE] = copy.deepcopy(user_object.state_dict())
+
+
+def _restore_state(user_object: Any) -> None:
+    """Give an object its state before trainings back. It gets copies of dictionaries, which callbacks fill; other attributes are the same objects."""
+    state = vars(user_object).get(START_STATE)
+    if state and _is_all_attributes(user_object):
+        for name, value in state.items():
+            vars(user_object)[name] = copy.copy(value) if type(value) is dict else value
+    elif state:
+        user_object.load_state_dict(copy.deepcopy(state))
+
+
+def _forget_unchanged(user_object: Any) -> None:
+    """Of the attributes that are kept, forget those that the run has not changed: the user may set them before the next one."""
+    attributes = vars(user_object)
+    changed = {}
+    for name, value in attributes[START_STATE].items():
+        now = attributes.get(name)
+        is_equal_copy = type(value) is dict and now == value
+        if now is not value and not is_equal_copy:
+            changed[name] = value
+    attributes[START_STATE] = changed

@@ -8,14 +8,13 @@ import torchmetrics
 from torch import Tensor
 
 from mtl.base.errors import DivergedError
-from mtl.base.memory import peak_memory
 from mtl.model.network import Batch, TaskNetwork
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 from mtl.training.batches import codes_in_order
 from mtl.training.optimizers import Optimization, clip_gradients
-from mtl.training.validated_module import ValidatedModule
+from mtl.training.trainer import ValidatedModule
 
 
 class TaskScore(torchmetrics.Metric):
@@ -91,10 +90,6 @@ class MultitaskModule(ValidatedModule):
             self.losses.append((task, earlier_loss + loss.detach()))
             precision.pre_backward(loss, self).backward(*args, **kwargs)
         self._later_parts = []
-
-    def record(self) -> dict[str, Any]:
-        """The record of a training that has ended: seconds, peak_memory (bytes), curve."""
-        return {"seconds": self.curve[-1]["seconds"], "peak_memory": peak_memory(), "curve": self.curve}
 
     def on_validation_epoch_start(self) -> None:
         """Raises DivergedError as `check_losses`."""

@@ -4,6 +4,7 @@ and each epoch ends with a checkpoint. So a stage that resumes from its last che
 
 import os
 import shutil
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import Callback
+from pytorch_lightning.callbacks import Callback, EarlyStopping
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch.utils.data import DataLoader
 
@@ -20,8 +21,9 @@ from mtl.base.device import device_of
 from mtl.base.display import show
 from mtl.base.errors import DivergedError, InputError
 from mtl.base.events import Detail, Scored
-from mtl.base.files import write_json
+from mtl.base.files import write_checkpoint, write_json
 from mtl.base.log import logger
+from mtl.base.memory import peak_memory
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.wording import format_duration
@@ -33,8 +35,9 @@ from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.loggers import stage_loggers
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
-from mtl.training.stage_callbacks import MONITOR, BestWeights, LastWeights, Patience, SeedEachEpoch
 from mtl.training.trainer import read_state, train
+
+MONITOR = "dev/average"
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Stage:
 def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     """Train until the epochs or the patience are used up, then load the best (or last) weights into the module. `stage.folder` receives the weights
     (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the average × 100 of the validation that the weights come
-    from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt, which is removed at the end.
+    from, the seconds, the peak memory in bytes, and the curve). A stage that was interrupted resumes from last.ckpt, which is removed at the end.
 
     Raises:
         InputError: if last.ckpt is damaged, or of another model.
@@ -103,7 +106,8 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
         raise InputError(" ".join(str(error).split())[:200], key="trainer.callbacks") from None
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
-    write_json(stage.folder / DONE, {**stage.facts, "average": saving.score, **module.record()})
+    record = {"seconds": module.curve[-1]["seconds"], "peak_memory": peak_memory(), "curve": module.curve}
+    write_json(stage.folder / DONE, {**stage.facts, "average": saving.score, **record})
     show(Detail(_outcome(module, stage, saving)))
     resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
 
@@ -142,7 +146,7 @@ def deterministic() -> Iterator[None]:
         options.fill_uninitialized_memory = filled
 
 
-def _outcome(module: MultitaskModule, stage: Stage, saving: BestWeights) -> str:
+def _outcome(module: MultitaskModule, stage: Stage, saving: "BestWeights") -> str:
     """A line on a stage that has ended."""
     assert saving.score is not None
     first, last = module.curve[0], module.curve[-1]
@@ -186,3 +190,65 @@ class StageProgress(Callback):
         average = scores.pop("average")
         self.average = f"average {average}, "
         show(Scored(self.stage.seed, scores, average if len(scores) > 1 else ""))
+
+
+class SeedEachEpoch(Callback):
+    """Makes dropout depend on the seed, the stage and the epoch, not on what ran before."""
+
+    def __init__(self, seed: int, stage: str) -> None:
+        self.key = f"{seed} {stage}"
+
+    def on_train_batch_start(self, trainer: pl.Trainer, module: Any, batch: Batch, batch_idx: int) -> None:
+        # Not at the epoch's start: Lightning does not call that hook in the first epoch after resuming.
+        if batch_idx == 0:
+            torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}".encode()))
+
+
+class BestWeights(Callback):
+    """Saves the weights of the validation with the best average, of equal ones the first; with `trained_only`, only those that are trained."""
+
+    def __init__(self, path: Path, trained_only: bool) -> None:
+        self.path, self.trained_only = path, trained_only
+        self.score: float | None = None  # the average × 100 of the validation whose weights were saved
+
+    def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        self.on_train_epoch_end(trainer, module)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        average = float(trainer.callback_metrics[MONITOR])
+        if self.keeps(average):
+            self.score = average
+            assert isinstance(module, MultitaskModule)
+            state = module.network.state_dict()
+            if self.trained_only:
+                fixed = {name for name, parameter in module.network.named_parameters() if not parameter.requires_grad}
+                state = {name: value for name, value in state.items() if name not in fixed}
+            write_checkpoint(self.path, {"state_dict": state, "epoch": trainer.current_epoch, "average": average})
+
+    def keeps(self, average: float) -> bool:
+        """Whether the weights of a validation with this average replace the saved ones."""
+        return self.score is None or average > self.score + TIE
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"score": self.score}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.score = state["score"]
+
+
+class LastWeights(BestWeights):
+    """Saves the weights of the last validation, for any average."""
+
+    def keeps(self, average: float) -> bool:
+        return True
+
+
+class Patience(EarlyStopping):
+    """Early stopping that starts from the score before the first step, if there is one. A stage whose patience is used up does not train on."""
+
+    def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        self.best_score = trainer.callback_metrics[MONITOR]
+
+    def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        if self.wait_count >= self.patience:
+            trainer.should_stop = True

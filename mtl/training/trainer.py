@@ -1,10 +1,12 @@
-"""Lightning's Trainer for every training. Each epoch ends with a validation and a file of the whole state, from which an interrupted training
-continues. SIGTERM ends the program as Ctrl-C does. A training that diverges ends before its weights are saved."""
+"""Lightning's Trainer for every training, and what it trains. Each epoch ends with a validation and a file of the whole state, from which an
+interrupted training continues. SIGTERM ends the program as Ctrl-C does. A training that diverges ends before its weights are saved."""
 
 import logging
+import math
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,15 +14,16 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import pytorch_lightning as pl
+import torch
 from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Callback, Checkpoint
+from torch import Tensor
 
 from mtl.base.arrays import read_checkpoint
-from mtl.base.errors import InputError, reason_of, resource_problem
+from mtl.base.errors import DivergedError, InputError, reason_of, resource_problem
 from mtl.base.files import naming, write_checkpoint
 from mtl.base.untrusted import Count
 from mtl.training.checkpoints import are_weights_of
-from mtl.training.validated_module import ValidatedModule
 
 SILENT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # options of a Trainer
 LOGGERS = ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")
@@ -41,6 +44,50 @@ State = TypedDict(
         "curve": list[dict[str, float]],
     },
 )  # fmt: skip
+
+
+class ValidatedModule(pl.LightningModule):
+    """A module that notices when its training diverges. A subclass adds to `curve` at each validation, and to `losses` at each step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.curve: list[dict[str, float]] = []  # a row for each validation
+        self.losses: list[tuple[str, Tensor]] = []  # what each step since the last validation trained, and its loss
+        self.mean_loss = math.nan  # between the last two validations
+        self._begun: float | None = None  # when training would have begun without interruptions, by `time.monotonic`
+
+    @property
+    def seconds(self) -> float:
+        """How long training has lasted. Time before an interruption counts, too."""
+        if self._begun is not None:
+            return time.monotonic() - self._begun
+        return self.curve[-1].get("seconds", 0.0) if self.curve else 0.0
+
+    def on_fit_start(self) -> None:
+        self._begun = time.monotonic() - self.seconds
+
+    def check_losses(self, step: int) -> None:
+        """Set `mean_loss` from the losses since the last validation, and forget these; `step` is the number of steps that are done. Raises
+        DivergedError, which names the step, if a loss or a weight is not finite. This waits for the GPU, so it is called at validations alone."""
+        trained = [name for name, _ in self.losses]
+        losses = torch.stack([loss for _, loss in self.losses])
+        self.losses = []
+        diverged = (~losses.isfinite()).nonzero()
+        if len(diverged):
+            first = int(diverged[0])
+            first_step = step - len(losses) + first + 1
+            raise DivergedError(f"{trained[first]}step {first_step}: the loss is {float(losses[first])}")
+        weights = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        are_finite = torch.stack([weight.isfinite().all() for weight in weights])
+        if not are_finite.all():
+            raise DivergedError(f"{trained[-1]}step {step}: weights are not finite")
+        self.mean_loss = float(losses.mean())
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["curve"] = self.curve
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self.curve = checkpoint["curve"]
 
 
 def train(
@@ -83,8 +130,9 @@ def train(
         try:
             trainer.fit(module, datamodule=data, ckpt_path=resume if continues else None, weights_only=True)
         except (*STATE_ERRORS, SystemExit) as error:
-            interruption = _interruption_before(error)
-            if interruption is not None and interruption is not handled_by_caller:
+            # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
+            interruption = error.__context__
+            if isinstance(interruption, KeyboardInterrupt | SystemExit) and interruption is not handled_by_caller:
                 raise interruption from None
             was_reading = continues and not begin.has_begun  # the state of the interrupted training
             if not trainer.received_sigterm:  # else the error follows from the signal, which is raised again below
@@ -96,13 +144,6 @@ def train(
             signal.raise_signal(signal.SIGTERM)
         if trainer.received_sigterm or trainer.interrupted:
             raise KeyboardInterrupt
-
-
-def _interruption_before(error: BaseException) -> BaseException | None:
-    """The interruption that Lightning was handling when it raised this error: it exits on Ctrl-C, or its own shutdown fails, as while it makes the
-    loader of an epoch. None if there was none."""
-    context = error.__context__
-    return context if isinstance(context, KeyboardInterrupt | SystemExit) else None
 
 
 def read_state(resume: Path, module: pl.LightningModule) -> State:

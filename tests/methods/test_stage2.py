@@ -7,7 +7,7 @@ from elmo_files import write_elmo
 from lstm_parts import CHOICE, OTHER, WORDS, lstm_parts, stages
 
 from mtl.tasks.task import Task
-from mtl.training.stage_callbacks import BestWeights
+from mtl.training.stage import BestWeights
 
 SLOW = ("finetune.learning_rate=1e-12", "finetune.final_learning_rate=1e-13")  # no prediction changes
 

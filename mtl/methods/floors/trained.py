@@ -12,9 +12,9 @@ from mtl.data.dataset import Split, first_choices, last_texts
 from mtl.data.examples import Row, make_example
 from mtl.data.loading import make_split
 from mtl.data.text import UNKNOWN, moses
-from mtl.methods.floors.documents import documents_of, unit_inputs
 from mtl.methods.floors.features import Matrix
 from mtl.methods.floors.guesses import guess_for
+from mtl.methods.floors.inputs import documents_of, unit_inputs
 from mtl.methods.floors.model_file import TaskModel, model_file, read_model
 from mtl.methods.method import Answers, LoadRequest
 from mtl.tasks.targets import target_kind

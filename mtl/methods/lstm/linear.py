@@ -28,7 +28,7 @@ from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.methods.coded import with_weights
-from mtl.methods.floors.documents import documents_of
+from mtl.methods.floors.inputs import documents_of
 from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, read_model, restored_model
 from mtl.methods.floors.tfidf import CHARACTER_NGRAMS, WORD_NGRAMS, TaskFeatures
 from mtl.methods.floors.trained import TrainedFloor
@@ -64,10 +64,6 @@ class LinearModels:
     models: Mapping[str, TaskModel]  # what predicts new rows, by the id of the task that it was trained on
     outputs: Mapping[str, Mapping[str, np.ndarray]]  # those of all `LinearModel.outputs`
     seconds: float
-
-    @property
-    def parameters(self) -> int:
-        return sum(model.parameters for model in self.models.values())
 
     def write(self, seed_folder: Path) -> None:
         """Write the models into the folder of a seed, for `load_linear`."""

@@ -1,6 +1,7 @@
 """The LightningModule of a finished LSTM, from one of its checkpoints: for your own loops, callbacks and Trainers."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +17,19 @@ from mtl.base.errors import InputError, shortened
 from mtl.base.interface import foreign
 from mtl.data.examples import Row, make_example
 from mtl.methods.given_rows import as_rows
-from mtl.methods.lstm.stage_network import StageNetwork, stage_network
-from mtl.model.network import Batch
+from mtl.methods.heads import load_heads
+from mtl.methods.lstm.trained import TrainedLstm
+from mtl.methods.predictor import Predictor
+from mtl.model.network import Batch, Network
+from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
-from mtl.training.checkpoints import fill, read_weights
+from mtl.training.checkpoints import WEIGHTS, fill, read_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.optimizers import falling_adam
+
+NO_STAGE = "must be a stage's checkpoint in a run's folder, as in RUN/seed-1/pretrain/best.ckpt, or a saved mtl.Module"
 
 
 class Module(MultitaskModule):
@@ -44,11 +50,11 @@ class Module(MultitaskModule):
         >>> pytorch_lightning.Trainer(max_epochs=1).fit(module, rows)  # doctest: +SKIP
     """
 
-    def __init__(self, stage: StageNetwork) -> None:
-        """The module of a stage; `load_from_checkpoint` makes one from a file."""
-        super().__init__(stage.network, {}, falling_adam(stage.learning_rate, stage.learning_rate, total_steps=1))
-        self.stage = stage.path  # the file that the module comes from
-        self.predictor, self._model = stage.predictor, stage.model
+    def __init__(self, path: Path, network: Network, predictor: Predictor, learning_rate: float) -> None:
+        """The module of the stage whose weights are in this file; `load_from_checkpoint` makes one. The learning rate is the first one."""
+        super().__init__(network, {}, falling_adam(learning_rate, learning_rate, total_steps=1))
+        self.stage = path  # the file that the module comes from
+        self.predictor = predictor
         self._scored: dict[str, list[tuple[np.ndarray, ScoredRows]]] = {}  # by task: predictions and rows of batches
 
     @classmethod
@@ -82,9 +88,30 @@ class Module(MultitaskModule):
 
     @classmethod
     def _of_stage(cls, path: Path, device: str) -> "Module":
-        """The module of a stage's checkpoint. Raises InputError as `load_from_checkpoint`."""
-        stage = stage_network(path, device)
-        return cls(stage).to(stage.model.device).train()
+        """The module of a stage's checkpoint, on the device. Raises InputError for another file, a damaged one, and a run of another method."""
+        folder = path.absolute().parent
+        seed_folders = [above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)]
+        if not seed_folders:
+            raise InputError(NO_STAGE, path=path)
+        seed_folder = seed_folders[0]  # the nearest one
+        predictor = Predictor.load(seed_folder.parent, int(seed_folder.name.removeprefix("seed-")), device=device)
+        model, config = predictor.model, predictor.config
+        if not isinstance(model, TrainedLstm):
+            raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
+        is_first = folder == pretrain_folder(seed_folder)
+        is_second = folder == finetune_folder(seed_folder, folder.name)
+        if not (is_first or is_second) or path.name not in WEIGHTS.values():
+            raise InputError(NO_STAGE, path=path)
+        if is_first:
+            network, learning_rate = _network_of_stage1(predictor, model, path), config.pretrain.learning_rate
+        else:
+            opened = model.network(predictor.task(folder.name))
+            assert isinstance(opened, Network)
+            network, learning_rate = opened, config.finetune.learning_rate
+            if network.encoder is not None:
+                network.encoder.requires_grad_(config.finetune.train_encoder)
+        model.use(network)
+        return cls(path.absolute(), network, predictor, learning_rate).to(model.device).train()
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         super().on_save_checkpoint(checkpoint)
@@ -152,11 +179,21 @@ class Module(MultitaskModule):
         head = suite_task.answered_by or task
         if head not in self.network.kinds:
             raise InputError(f"the module has the heads of {', '.join(self.network.kinds)}", key="task", value=task)
-        split, task_input = self._model.prepared(suite_task, checked)
+        model = self.predictor.model
+        assert isinstance(model, TrainedLstm)
+        split, task_input = model.prepared(suite_task, checked)
         if targets is not None:
-            split = replace(split, targets=_codes(suite_task, checked, targets, self._model.answers.get(head, [])))
+            split = replace(split, targets=_codes(suite_task, checked, targets, model.answers.get(head, [])))
         by_head = {head: split}
         return task_input.batches(by_head).loader(task_input.ordered(by_head, batch_size))
+
+
+def _network_of_stage1(predictor: Predictor, model: TrainedLstm, path: Path) -> Network:
+    """The network of stage 1, with the heads of all tasks of the run that have one."""
+    inputs = predictor.folder.read_inputs()
+    tasks = [task for id, task in predictor.suite.tasks.items() if f"tasks.{id}" in inputs and task.answered_by is None]
+    heads = load_heads(predictor.config, tasks, model.answers, model.encoder.output_size, read_weights(path), path)
+    return Network(tasks, heads, model.encoder)
 
 
 def _codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Sequence[str]) -> np.ndarray:

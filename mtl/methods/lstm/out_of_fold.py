@@ -1,5 +1,6 @@
-"""The fits of a task's linear model, and its outputs for training rows: each from a model that was trained on other rows."""
+"""The fits of a task's linear model, and its outputs for training rows: each from a model that was trained on other folds of the rows."""
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +10,14 @@ import torch
 
 from mtl.base.progress import Progress
 from mtl.data.dataset import Split
+from mtl.data.held_out import smallest_connected
 from mtl.methods.floors.estimators import new_estimator, quiet_fit
 from mtl.methods.floors.features import Matrix
-from mtl.methods.lstm.folds import FOLDS, row_folds
 from mtl.tasks.head_targets import HeadTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
+FOLDS = 5
 METHOD = "logistic"  # of the floors, whose features and estimators linear models have
 PENALTIES = {
     "classifier": [{"C": c} for c in (0.1, 1.0, 10.0, 100.0)],
@@ -79,3 +81,37 @@ class Fitting:
         codes = torch.from_numpy(self.train.targets[rows]).float()
         sizes = None if self.train.sizes is None else torch.from_numpy(self.train.sizes[rows])
         return int(np.argmin([float(self.head.loss(torch.from_numpy(outputs), codes, sizes)) for outputs in trials]))
+
+
+def row_folds(task: Task, train: Split) -> np.ndarray:
+    """The fold of each training row, from 0 to FOLDS - 1, int64 (rows,): random, but the same in each run, and one for rows that belong
+    together. Rows with a common group or text, on either side of a pair, belong together.
+
+    Only groups and first texts count if all texts would join more than half a fold's rows, and more than groups and first texts join by themselves:
+    new rows have a text that is in so many rows, too."""
+    sets = _joined_rows(train, sides=train.texts.shape[1])
+    sets_by_first_text = _joined_rows(train, sides=1)
+    largest = np.bincount(sets).max(initial=0)
+    largest_by_first_text = np.bincount(sets_by_first_text).max(initial=0)
+    if largest > max(len(train) / (2 * FOLDS), largest_by_first_text):
+        sets = sets_by_first_text
+    random_numbers = np.random.default_rng(zlib.crc32(task.id.encode())).permutation(sets.max(initial=-1) + 1)
+    return random_numbers[sets] % FOLDS
+
+
+def _joined_rows(train: Split, sides: int) -> np.ndarray:
+    """The number of each row's set, int64 (rows,). Rows that share a group, or one of the first `sides` texts of an input, are in one set, as are
+    those that further rows connect. Sets are in the order of the smallest number of a text in each."""
+    texts = train.texts[:, :sides]
+    first_texts = texts[train.starts, 0]  # of each row; its other texts, and its group, are connected with it
+    first_of_input = first_texts if train.sizes is None else np.repeat(first_texts, train.sizes)
+    pairs: list[tuple[int, int]] = []
+    for texts_of_side in texts.T:
+        pairs += zip(first_of_input.tolist(), texts_of_side.tolist(), strict=True)
+    if train.groups is not None:
+        first_group = texts.max(initial=-1) + 1  # groups are numbered after the texts
+        groups = np.where(train.groups < 0, first_texts, first_group + train.groups)
+        pairs += zip(first_texts.tolist(), groups.tolist(), strict=True)
+    smallest = smallest_connected((node for pair in pairs for node in pair), pairs)
+    smallest_of_rows = [smallest[text] for text in first_texts.tolist()]
+    return np.unique(smallest_of_rows, return_inverse=True)[1].ravel()

@@ -152,7 +152,7 @@ class TwoStages(Method):
         seconds = self._encoding_seconds
         linear = None
         if self.linear is not None:
-            parameters += self.linear.parameters
+            parameters += sum(model.parameters for model in self.linear.models.values())
             seconds += self.linear.seconds
             linear = TrainedFloor(config, self.suite.language, self.linear.models)
         embeddings.to(torch.device("cpu"))

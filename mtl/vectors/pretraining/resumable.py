@@ -19,8 +19,7 @@ from torch.utils.data import DataLoader
 from mtl.base.errors import DivergedError
 from mtl.base.log import logger
 from mtl.base.progress import Progress
-from mtl.training.trainer import read_state, train
-from mtl.training.validated_module import ValidatedModule
+from mtl.training.trainer import ValidatedModule, read_state, train
 from mtl.vectors.pretraining.unfinished import CHECKPOINT
 
 MOST_HELD_OUT = 1000  # lines or segments
