@@ -18,7 +18,7 @@ from mtl.base.typed import typed
 from mtl.methods.transformer.network import parameter_groups
 from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
-from mtl.vectors.pretraining.resumable import ResumableTraining, split_held_out
+from mtl.vectors.pretraining.resumable import ResumableTraining
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments
 from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP
@@ -132,9 +132,8 @@ class MaskedLanguageModelling(ResumableTraining):
         groups, betas = parameter_groups(model, settings.weight_decay), (0.9, settings.beta2)
         fused = device.type != "mps"  # one pass over the weights in place of one for each of Adam's operations
         optimizer = torch.optim.AdamW(groups, settings.learning_rate, betas, settings.epsilon, fused=fused)
-        super().__init__(model, [optimizer], settings, folder)
+        super().__init__(model, [optimizer], settings, folder, len(segments))
         self.segments, self.begins, self.steps = segments, begins, settings.max_steps
-        self.held_out, self.trained = split_held_out(len(segments), settings.held_out, settings.seed)
         if len(self.trained) < settings.batch_size:
             counts = f"{len(segments)} segments of up to {settings.chunk} tokens, {len(self.held_out)} of them held out"
             problem = f"{counts}, are not enough for batch_size={settings.batch_size}"

@@ -18,7 +18,7 @@ from mtl.embedders.elmo.options import read_options
 from mtl.embedders.elmo.weights import read_weights
 from mtl.vectors.elmo import training as module
 from mtl.vectors.elmo.training import ELMoTraining, write_weights
-from mtl.vectors.pretraining.unfinished import unfinished_folder
+from mtl.vectors.pretraining.resumable import unfinished_folder
 from mtl.vectors.training_request import TrainingRequest
 from mtl.vectors.words.training import train_embeddings, training_settings
 
