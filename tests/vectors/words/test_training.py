@@ -14,9 +14,15 @@ from mtl.data.loading import load_dataset
 from mtl.data.text import tokenized
 from mtl.embedders.recipes import check_source, load_recipe
 from mtl.tasks.suite import load_suite
-from mtl.vectors.training_request import TrainingRequest
 from mtl.vectors.words.fasttext import FastTextTraining
-from mtl.vectors.words.training import file_text, note_source, train_embeddings, train_recipe, training_settings
+from mtl.vectors.words.training import (
+    TrainingRequest,
+    file_text,
+    note_source,
+    train_embeddings,
+    train_recipe,
+    training_settings,
+)
 
 CPU = torch.device("cpu")
 SMALL = {"dim": 4, "bucket": 100, "min_count": 1, "epochs": 1, "threads": 1}
