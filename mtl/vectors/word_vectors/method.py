@@ -116,11 +116,12 @@ class WordVectorMethod(Method):
         return np.einsum("ij,ij->i", first, second)
 
     def _answer(self, task: Task) -> Predictions:
+        """The predictions of a task, for all seeds."""
         splits = self.to_predict(task)
         if task.kind == "word":
             return _analogies(self, task, splits)
-        answers = {"number": _numbers, "choice": _choices}[task.kind]
-        return {name: answers(task, split, self.cosines(split)) for name, split in splits.items()}
+        answer_split = {"number": _numbers, "choice": _choices}[task.kind]
+        return {name: answer_split(task, split, self.cosines(split)) for name, split in splits.items()}
 
     def _facts(self) -> dict[str, Any]:
         """For the summary: by task, how many words and expressions have no vector, and a note of it."""
