@@ -26,11 +26,18 @@ from mtl.base.extras import import_transformers
 from mtl.data.loading import training_texts
 from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
-from mtl.vectors.pretraining.network import decayed_groups, masked_outputs, new_bert
+from mtl.methods.transformer.network import parameter_groups
 from mtl.vectors.pretraining.pretrain import begin_training
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import PretrainingTexts
-from mtl.vectors.pretraining.training import LARGEST_NORM, MASK_SHARE, NOT_CHOSEN, MaskedLanguageModelling
+from mtl.vectors.pretraining.training import (
+    LARGEST_NORM,
+    MASK_SHARE,
+    NOT_CHOSEN,
+    MaskedLanguageModelling,
+    masked_outputs,
+    new_bert,
+)
 from mtl.vectors.pretraining.vocabulary import portable_tokenizer
 
 # A training that neither ends nor changes its rate within the measured steps.
@@ -84,7 +91,7 @@ def steps(
 
     model = new_bert(settings, len(training.begins)).train()
     training.train()
-    optimizer = torch.optim.AdamW(decayed_groups(model, settings.weight_decay), settings.learning_rate, fused=True)
+    optimizer = torch.optim.AdamW(parameter_groups(model, settings.weight_decay), settings.learning_rate, fused=True)
     scheduler = get_linear_schedule_with_warmup(optimizer, 10_000, 100_000)
     collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASK_SHARE)
 

@@ -53,8 +53,7 @@ def add_embeddings_train(actions: Commands) -> None:
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.vectors.training_request import TrainingRequest
-    from mtl.vectors.words.training import train_embeddings
+    from mtl.vectors.words.training import TrainingRequest, train_embeddings
 
     settings = parse_settings(arguments.settings)
     print(train_embeddings(arguments.embeddings, TrainingRequest.take(settings), settings))
@@ -64,7 +63,7 @@ def _pretrain_transformer(arguments: argparse.Namespace) -> None:
     from mtl.base.device import device_of
     from mtl.data.loading import training_texts
     from mtl.vectors.pretraining.settings import read_settings
-    from mtl.vectors.training_request import TrainingRequest
+    from mtl.vectors.words.training import TrainingRequest
 
     settings = parse_settings(arguments.settings)
     request = TrainingRequest.take(settings)

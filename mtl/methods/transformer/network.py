@@ -80,7 +80,7 @@ def fine_tuning(settings: TransformerConfig, total_steps: int) -> Optimization:
     warmup = warmup_steps(settings, total_steps)
 
     def optimizer(network: nn.Module) -> torch.optim.Optimizer:
-        groups = parameter_groups(network, settings)
+        groups = parameter_groups(network, settings.weight_decay)
         weights = [weight for group in groups for weight in group["params"]]
         return torch.optim.AdamW(groups, settings.learning_rate, BETAS, EPSILON, fused=fused(weights))
 
@@ -97,8 +97,8 @@ def warmup_steps(settings: TransformerConfig, total_steps: int) -> int:
     return math.ceil(settings.warmup * total_steps) if settings.warmup < 1 else int(settings.warmup)
 
 
-def parameter_groups(network: nn.Module, settings: TransformerConfig) -> list[dict[str, Any]]:
+def parameter_groups(network: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
     """The weights as two groups: matrices, and biases and layer norms, which are vectors and have no weight decay, as usual for BERT."""
     matrices = [weight for weight in network.parameters() if weight.ndim > 1]
     vectors = [weight for weight in network.parameters() if weight.ndim <= 1]
-    return [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]

@@ -25,8 +25,7 @@ from mtl.embedders.elmo.weights import to_file
 from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
 from mtl.vectors.elmo.language_model import LanguageModel
 from mtl.vectors.elmo.lstm import TrainedLSTM
-from mtl.vectors.pretraining.resumable import ResumableTraining, split_held_out
-from mtl.vectors.pretraining.unfinished import FORMAT, train_once
+from mtl.vectors.pretraining.resumable import FORMAT, ResumableTraining, train_once
 from mtl.vectors.words.training import note_source
 
 CPU = torch.device("cpu")
@@ -122,14 +121,13 @@ class ElmoTrainer(ResumableTraining):
             torch.optim.Adam(bilm.parameters(), settings.learning_rate),
             torch.optim.SparseAdam(network.softmax.parameters(), settings.learning_rate),
         ]
-        super().__init__(network, optimizers, settings, folder)
+        super().__init__(network, optimizers, settings, folder, len(corpus.lengths))
         self.corpus = corpus
-        self.held_out, self.lines = split_held_out(len(corpus.lengths), settings.held_out, settings.seed)
-        if not len(self.lines):
+        if not len(self.trained):
             raise InputError("all lines of the texts are held out; add text, or set a smaller held_out=")
         lengths, tokens, seed = corpus.lengths, settings.batch_tokens, settings.seed
         # All steps of an epoch take their batches from it: it is made once.
-        self._epoch = lru_cache(maxsize=1)(lambda number: batches(lengths, self.lines, tokens, [seed, 1, number]))
+        self._epoch = lru_cache(maxsize=1)(lambda number: batches(lengths, self.trained, tokens, [seed, 1, number]))
         self.steps_by_epoch = [len(self._epoch(number)) for number in range(settings.epochs)]
         planned = sum(self.steps_by_epoch)
         self.steps = min(planned, settings.max_steps or planned)

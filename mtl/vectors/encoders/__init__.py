@@ -8,11 +8,11 @@ from mtl.base.errors import InputError
 from mtl.base.wings import lazy
 from mtl.vectors.encoders.encoder import SentenceEncoder
 
-# By name, what opens an encoder with this name and these settings, by dotted keys. Raises InputError.
-ENCODERS: dict[str, Callable[[str, Mapping[str, Any]], SentenceEncoder]] = {
+# By name, what opens an encoder with these settings, by dotted keys. Raises InputError.
+ENCODERS: dict[str, Callable[[Mapping[str, Any]], SentenceEncoder]] = {
     "average": lazy("mtl.vectors.encoders.average:open_average"),
     "transformer": lazy("mtl.vectors.encoders.transformer:open_transformer"),
-    "sentence_transformer": lazy("mtl.vectors.encoders.sentence_transformer:open_sentence_transformer"),
+    "sentence_transformer": lazy("mtl.vectors.encoders.sentence_transformer:SentenceTransformerEncoder"),
 }
 open_run = lazy("mtl.vectors.encoders.run:open_run")
 
@@ -20,7 +20,9 @@ open_run = lazy("mtl.vectors.encoders.run:open_run")
 def open_encoder(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
     """The encoder with this name, a finished run's folder or a key of ENCODERS. The settings have dotted keys, as in
     {"embeddings.path": "vectors.bin"}. Raises InputError for an unknown name or key, a bad value, and missing files."""
-    if name not in ENCODERS and not Path(name).is_dir():
+    if name in ENCODERS:
+        return ENCODERS[name](settings)
+    if not Path(name).is_dir():
         kinds = " or ".join([*ENCODERS, "the folder of a finished run"])
         raise InputError(f"no such folder; an encoder is {kinds}", path=name)
-    return ENCODERS.get(name, open_run)(name, settings)
+    return open_run(name, settings)

@@ -102,7 +102,7 @@ class AverageModel:
         return means[[tokenized.index[text] for text in texts]]
 
 
-def open_average(name: str, values: Mapping[str, Any]) -> ModelEncoder:
+def open_average(values: Mapping[str, Any]) -> ModelEncoder:
     """The encoder with these values of `AverageSettings`, and with options of the embeddings as `embeddings.KEY`.
     Raises InputError for settings that are not valid, and for vectors or texts that cannot be read."""
     settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})

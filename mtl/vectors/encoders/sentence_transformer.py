@@ -50,16 +50,13 @@ class SentenceTransformerSettings(PretrainedSettings):
             raise InputError("prompts= are used instead; drop one of them", key="mteb_name", value=self.mteb_name)
 
 
-def open_sentence_transformer(name: str, settings: Mapping[str, Any]) -> "SentenceTransformerEncoder":
-    """The model that `path` names. Raises InputError for an unknown key, a bad value, and one that cannot be opened."""
-    return SentenceTransformerEncoder(typed(SentenceTransformerSettings, settings))
-
-
 class SentenceTransformerEncoder(SentenceEncoder):
     """The vectors of a model of sentence-transformers, in the precision of its files."""
 
-    def __init__(self, settings: SentenceTransformerSettings) -> None:
-        """Raises InputError for a model that cannot be opened, or that lacks the prompt that the settings name."""
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        """The values are those of `SentenceTransformerSettings`. Raises InputError for an unknown key, a bad value, and a model that cannot be
+        opened, or that lacks the prompt that the settings name."""
+        settings = typed(SentenceTransformerSettings, values)
         check_installed("sentence-transformers")
         device = device_of(settings.device, "device")
         self._settings, self._folder = settings, local_folder(settings.path)
@@ -153,7 +150,7 @@ class TextVectorSource:
 
     def __init__(self, path: str) -> None:
         """Raises InputError for a model that cannot be opened. The model says itself how many tokens of a text count."""
-        self._encoder = SentenceTransformerEncoder(SentenceTransformerSettings(path))
+        self._encoder = SentenceTransformerEncoder({"path": path})
         self.size = self._encoder.description.parameters
 
     def tokens(self, documents: Sequence[Document]) -> list[list[str]]:

@@ -12,7 +12,7 @@ from mtl.methods.transformer.trained import TransformerEncoder
 from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, PretrainedSettings
 
 
-def open_transformer(name: str, values: Mapping[str, Any]) -> ModelEncoder:
+def open_transformer(values: Mapping[str, Any]) -> ModelEncoder:
     """The mean of the last layer of the transformer that `path` names, in float32. Raises InputError for one that cannot be opened."""
     settings = typed(PretrainedSettings, values)
     device = device_of(settings.device, "device")

@@ -1,24 +1,37 @@
 """Export a finished run's encoder or word vectors, as a folder that other programs read, with a model card."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
 from torch import Tensor
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
+from mtl.base.files import replacing, write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.log import logger
 from mtl.base.typed import check_choice, check_known, typed
 from mtl.base.wings import lazy
+from mtl.base.wording import MISSING, escaped, markdown_table
 from mtl.data.files import text_lines
-from mtl.data.text import UNKNOWN, moses
+from mtl.data.text import UNKNOWN, Vocabulary, moses
 from mtl.embedders.new_words import WordReader
 from mtl.methods.lstm.trained import TrainedLstm
+from mtl.runs.records import read_summary
+from mtl.runs.table import render
 from mtl.vectors.encoders.run import RunEncoder, RunSettings, open_run
+
+TEMPLATES = Path(__file__).parent  # card.md has the text of the card, a file for each format its introduction
+WORDS_OF_THE_RUN = (
+    " The run itself looks new words up in its file of word vectors; this export has the words of the run's data, and those that"
+    " `words=` named."
+)
+NO_LICENSE = "\n- No license is stated for the weights; that of the data and of what training began with decides."
 
 
 @dataclass
@@ -96,6 +109,56 @@ def _open_export(run_dir: Path, settings: ExportSettings, command: str) -> Expor
     return Export(encoder, model, reader, settings, command, looks_up)
 
 
+def write_word_vectors(export: Export, folder: Path) -> None:
+    """Write the vectors of all words in word2vec's text format, and their card. Nine significant digits restore each float32 value exactly."""
+    words, vectors = export.reader.vocabulary.words, export.word_vectors()[Vocabulary.FIRST :].numpy()
+    with replacing(folder / "vectors.vec") as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{len(words)} {vectors.shape[1]}\n")
+        for word, vector in zip(words, vectors, strict=True):
+            file.write(f"{word} {' '.join(f'{number:.9g}' for number in vector)}\n")
+    write_text(folder / "README.md", card(export, "word2vec.md", dim=vectors.shape[1]))
+
+
+def card(export: Export, file_name: str, **values: Any) -> str:
+    """The card of an export. `file_name` is that of the introduction in this folder: metadata beside the language and the licence, a line `---`, and
+    sections. These may name `encoder`, its escaped `title`, the number of `words`, and the values."""
+    encoder, license = export.encoder, export.settings.license
+    predictor, description = encoder.predictor, encoder.description
+    suite, summary, seed = predictor.suite, read_summary(predictor.folder.summary), str(predictor.seed)
+    titles = {id: escaped(task.title or id) for id, task in suite.tasks.items()}
+    scores = [f"{titles[id]} {suite.shown.show(scored['scores'][seed])}" for id, scored in summary["tasks"].items()]
+    license_lines = [["task", "license of the data", "training rows"]]
+    for id, scored in summary["tasks"].items():
+        if f"{suite.name}/{id}" in description.trained_on:
+            rows = (scored.get("rows") or {}).get("train", MISSING)
+            license_lines.append([titles[id], escaped(suite.tasks[id].license or "not stated"), str(rows)])
+    metadata = {"language": [suite.language], **({"license": license} if license else {})}
+    further_metadata, _, introduction = (TEMPLATES / file_name).read_text(encoding="utf-8").rstrip().partition("---\n")
+    values |= {"title": escaped(description.title), "words": len(export.reader.vocabulary.words)}
+    template = (TEMPLATES / "card.md").read_text(encoding="utf-8")
+    return template.format(
+        metadata=yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True) + further_metadata,
+        introduction=introduction.format(encoder=encoder, **values),
+        seed=seed,
+        scores=", ".join(scores),
+        table=render(dict(summary), suite).partition("\n\n")[2].strip(),  # without its heading
+        suite=escaped(suite.title or suite.name),
+        data=markdown_table(license_lines, left=2),
+        commands=code_block(str(summary["command"]), export.command),
+        words_of_the_run=WORDS_OF_THE_RUN if export.looks_up else "",
+        encoder=encoder,
+        language=escaped(description.language),
+        no_license="" if license else NO_LICENSE,
+    )
+
+
+def code_block(*commands: str) -> str:
+    """Command lines in Markdown. None of them can end the block."""
+    longest = max(map(len, re.findall("`+", "".join(commands))), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}sh", *(command.replace("\n", " ") for command in commands), fence])
+
+
 # By the name that `mtl export --format` takes.
 EXPORT_FORMATS = {
     "sentence-transformers": ExportFormat(
@@ -103,5 +166,5 @@ EXPORT_FORMATS = {
         lazy("mtl.vectors.export.sentence_transformer:write"),
         extra="sentence-transformers",
     ),
-    "vectors": ExportFormat(("seed", "words", "license"), lazy("mtl.vectors.export.word2vec:write")),
+    "vectors": ExportFormat(("seed", "words", "license"), write_word_vectors),
 }

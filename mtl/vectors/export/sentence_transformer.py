@@ -13,8 +13,7 @@ import torch
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.vectors.encoders.sentence_model import load_model
-from mtl.vectors.export.card import card
-from mtl.vectors.export.export import Export
+from mtl.vectors.export.export import Export, card
 from mtl.vectors.export.tokenizer import UNSUPPORTED_LANGUAGES, tokenizer_json
 
 # The tokenizer gives a text without a token one unknown word, but not an empty text: so each text begins with a space.

@@ -20,11 +20,10 @@ from mtl.base.folders import new_folder
 from mtl.base.log import logger
 from mtl.base.version import VERSION
 from mtl.base.wording import escaped
-from mtl.vectors.pretraining.network import new_bert
+from mtl.vectors.pretraining.resumable import FORMAT, train_once
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import ENDS, PretrainingTexts, Segments, read_tokens, write_tokens
-from mtl.vectors.pretraining.training import MaskedLanguageModelling
-from mtl.vectors.pretraining.unfinished import FORMAT, train_once
+from mtl.vectors.pretraining.training import MaskedLanguageModelling, new_bert
 from mtl.vectors.pretraining.vocabulary import learn_tokenizer, portable_tokenizer, word_beginnings
 
 LOG, VOCABULARY = "training.json", "tokenizer.json"

@@ -1,11 +1,14 @@
-"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL."""
+"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL. Until such a
+training is complete, its files are in the folder `{out}.unfinished`, where a file, the claim, names the training."""
 
 import ctypes
 import math
+import shutil
 import sys
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,21 +19,66 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
-from mtl.base.errors import DivergedError
+from mtl.base.device import threads_of_torch
+from mtl.base.errors import DivergedError, InputError
+from mtl.base.files import write_json
+from mtl.base.folders import check_new_folder
+from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.progress import Progress
+from mtl.base.untrusted import read_json
 from mtl.training.trainer import ValidatedModule, read_state, train
-from mtl.vectors.pretraining.unfinished import CHECKPOINT
 
+FORMAT = 3  # of unfinished trainings: increase it whenever their files change, or what a step does
+LOCK, CLAIM, CHECKPOINT = ".lock", "claim.json", "last.ckpt"
 MOST_HELD_OUT = 1000  # lines or segments
 RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
 
 
-def split_held_out(parts: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The indices of the held-out parts of a text, at most 1,000, and of the others, each sorted."""
-    shuffled = np.random.default_rng([seed, 0]).permutation(parts)
-    held_out = min(MOST_HELD_OUT, math.ceil(share * parts))
-    return np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
+def unfinished_folder(out: Path) -> Path:
+    """The folder of a training that has not finished."""
+    return out.resolve().with_name(f"{out.resolve().name}.unfinished")
+
+
+def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path], None], **software: str) -> None:
+    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one.
+    `train_in` trains with the files in the folder that it gets, and writes `out`. The settings are a dataclass with `threads`, which alone may
+    differ from those of the interrupted training. `source` identifies the texts; `software` has the versions of what makes tokens of them.
+    Raises InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none."""
+    check_new_folder(out)
+    folder = unfinished_folder(out)
+    message = f"{folder}: another process is training this model"
+    with lock(folder / LOCK, message), threads_of_torch(settings.threads):
+        files = [path for path in folder.iterdir() if path.name != CLAIM and not path.name.startswith(".")]
+        if files and not (folder / CLAIM).exists():
+            problem = "holds files of no unfinished training; move them away or name another folder with out="
+            raise InputError(problem, path=folder)
+        _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, files)
+        try:
+            check_new_folder(out)  # another process may have made it before the lock was taken
+            train_in(folder)
+        except InputError:
+            if not (folder / CHECKPOINT).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _claim(folder: Path, training: dict[str, Any], files: list[Path]) -> None:
+    """Claim the folder for a training, and remove what another one without a checkpoint left. Raises InputError for the checkpoint of another one,
+    and for a damaged claim."""
+    claim = folder / CLAIM
+    claimed = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
+    if (folder / CHECKPOINT).exists():
+        changed = [key for key in {**training, **claimed} if claimed.get(key) != training.get(key) and key != "threads"]
+        if changed:
+            titles = ", ".join({"source": "texts", "format": "format of mtl"}.get(key, key) for key in changed)
+            problem = f"holds an unfinished training with another {titles}; delete the folder or set out="
+            raise InputError(problem, path=folder)
+    elif claimed != training:
+        for path in files:
+            path.unlink()
+        write_json(claim, training)  # last: files of another training never have it
 
 
 class ResumableTraining(ValidatedModule, ABC):
@@ -41,12 +89,18 @@ class ResumableTraining(ValidatedModule, ABC):
     operation: str  # what progress calls the training
     steps: int  # of the whole training
 
-    def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path) -> None:
-        """The network is on the device that trains it. The settings have a `seed`, and `validate_every` in steps. The folder gets the checkpoint."""
+    def __init__(
+        self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path, parts: int
+    ) -> None:
+        """The network is on the device that trains it. The settings have a `seed`, `validate_every` in steps, and `held_out`, the share
+        of the text that is not trained on. `parts` is the number of its lines or segments. The folder gets the checkpoint."""
         super().__init__()
         self.network, self.optimizer_list = network, optimizers
         self.settings, self.checkpoint = settings, folder / CHECKPOINT
         self.step = 0  # steps done; Lightning would count those of each optimizer
+        shuffled = np.random.default_rng([settings.seed, 0]).permutation(parts)
+        held_out = min(MOST_HELD_OUT, math.ceil(settings.held_out * parts))
+        self.held_out, self.trained = np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])  # indices of parts
 
     @abstractmethod
     def batches(self) -> Iterator[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Training by masked language modelling alone, as HerBERT's: whole words are masked anew each time."""
+"""The BERT that is pre-trained, and its training by masked language modelling alone, as HerBERT's: whole words are masked anew each time."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -15,10 +15,10 @@ from mtl.base.device import to_device
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.typed import typed
+from mtl.methods.transformer.network import parameter_groups
 from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
-from mtl.vectors.pretraining.network import decayed_groups, masked_outputs
-from mtl.vectors.pretraining.resumable import ResumableTraining, split_held_out
+from mtl.vectors.pretraining.resumable import ResumableTraining
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments
 from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP
@@ -30,6 +30,46 @@ LARGEST_NORM = 1.0  # of all gradients together, which is clipped
 MASK_SHARE = 0.15  # of the tokens: those to predict
 NOT_CHOSEN = -100  # in place of a token that is not predicted, as in transformers
 MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, and by a random token; the others stay
+
+
+def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":
+    """A BERT with random weights that follow from the seed, for a vocabulary of this size. Raises InputError if it is too large."""
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=settings.hidden_size,
+        num_hidden_layers=settings.num_layers,
+        num_attention_heads=settings.num_heads,
+        intermediate_size=4 * settings.hidden_size,
+        hidden_dropout_prob=settings.dropout,
+        attention_probs_dropout_prob=settings.dropout,
+        max_position_embeddings=settings.max_length,
+        pad_token_id=PAD,
+        initializer_range=settings.initial_deviation,
+    )
+    torch.manual_seed(settings.seed)
+    try:
+        model = BertForMaskedLM(config)
+    except (RuntimeError, MemoryError) as error:
+        reason = [*str(error).splitlines(), "no memory"][0]  # a MemoryError may have no text
+        raise InputError(f"cannot create a BERT of this size: {reason}") from None
+    if settings.positions == "sinusoids":
+        weight = model.bert.embeddings.position_embeddings.weight
+        weight.data.copy_(2 * settings.initial_deviation * sinusoids(*weight.shape))
+    return model
+
+
+def sinusoids(positions: int, dim: int) -> Tensor:
+    """The positional encodings of Vaswani et al. 2017, section 3.5: (positions, dim), sines and cosines of wavelengths from 2π to 10,000 · 2π."""
+    angles = torch.arange(positions)[:, None] * 10_000 ** (-torch.arange(0, dim, 2) / dim)
+    return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)[:, :dim]
+
+
+def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
+    """The outputs (positions, vocabulary) at these positions of the flattened inputs (segments, time): others do not enter the loss."""
+    hidden = model.bert(input_ids=inputs, attention_mask=None if padding is None else ~padding).last_hidden_state
+    return model.cls(hidden.flatten(0, 1)[positions])
 
 
 def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -89,12 +129,11 @@ class MaskedLanguageModelling(ResumableTraining):
     ) -> None:
         """As `ResumableTraining`; `begins` is that of `mask`. Raises InputError for too few segments for a step."""
         device = model.device
-        groups, betas = decayed_groups(model, settings.weight_decay), (0.9, settings.beta2)
+        groups, betas = parameter_groups(model, settings.weight_decay), (0.9, settings.beta2)
         fused = device.type != "mps"  # one pass over the weights in place of one for each of Adam's operations
         optimizer = torch.optim.AdamW(groups, settings.learning_rate, betas, settings.epsilon, fused=fused)
-        super().__init__(model, [optimizer], settings, folder)
+        super().__init__(model, [optimizer], settings, folder, len(segments))
         self.segments, self.begins, self.steps = segments, begins, settings.max_steps
-        self.held_out, self.trained = split_held_out(len(segments), settings.held_out, settings.seed)
         if len(self.trained) < settings.batch_size:
             counts = f"{len(segments)} segments of up to {settings.chunk} tokens, {len(self.held_out)} of them held out"
             problem = f"{counts}, are not enough for batch_size={settings.batch_size}"

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ class WordVectorMethod(Method):
             for task in self.dataset.answered(source):
                 if task.id not in self._answers:
                     start = time.monotonic()
-                    self._answers[task.id] = ANSWERERS[task.kind](self, task)
+                    self._answers[task.id] = self._answer(task)
                     self._seconds += time.monotonic() - start
                 yield task, self._answers[task.id]
 
@@ -114,6 +114,14 @@ class WordVectorMethod(Method):
         """The cosine of the two sides of each model input, float32 (inputs,); 0 where either has no vector."""
         first, second = (unit_rows(self.texts.vectors[split.texts[:, side]]) for side in (0, 1))
         return np.einsum("ij,ij->i", first, second)
+
+    def _answer(self, task: Task) -> Predictions:
+        """The predictions of a task, for all seeds."""
+        splits = self.to_predict(task)
+        if task.kind == "word":
+            return _analogies(self, task, splits)
+        answer_split = {"number": _numbers, "choice": _choices}[task.kind]
+        return {name: answer_split(task, split, self.cosines(split)) for name, split in splits.items()}
 
     def _facts(self) -> dict[str, Any]:
         """For the summary: by task, how many words and expressions have no vector, and a note of it."""
@@ -129,29 +137,22 @@ class WordVectorMethod(Method):
         return {"word_vectors": by_task, "notes": [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]}
 
 
-def _numbers(method: WordVectorMethod, task: Task) -> Predictions:
+def _numbers(task: Task, split: Split, cosines: np.ndarray) -> np.ndarray:
     """The cosine in the task's range, 10 × cosine for 0 to 10, rounded to a hundredth of the range."""
     low, high = task.bounds
-    predictions = {}
-    for name, split in method.to_predict(task).items():
-        hundredths = np.round(100 * method.cosines(split).astype(np.float64))
-        predictions[name] = np.clip(np.round(low + (high - low) * hundredths / 100, 9), low, high)
-    return predictions
+    hundredths = np.round(100 * cosines.astype(np.float64))
+    return np.clip(np.round(low + (high - low) * hundredths / 100, 9), low, high)
 
 
-def _choices(method: WordVectorMethod, task: Task) -> Predictions:
+def _choices(task: Task, split: Split, cosines: np.ndarray) -> np.ndarray:
     """The candidate with the highest cosine; among equals, the first. Candidates without a vector have the cosine 0."""
-    predictions = {}
-    for name, split in method.to_predict(task).items():
-        assert split.sizes is not None
-        rows = np.split(method.cosines(split), np.cumsum(split.sizes)[:-1])
-        predictions[name] = first_choices(np.array([np.argmax(row) for row in rows]), split.texts, split.sizes)
-    return predictions
+    assert split.sizes is not None
+    rows = np.split(cosines, np.cumsum(split.sizes)[:-1])
+    return first_choices(np.array([np.argmax(row) for row in rows]), split.texts, split.sizes)
 
 
-def _analogies(method: WordVectorMethod, task: Task) -> Predictions:
+def _analogies(method: WordVectorMethod, task: Task, splits: Mapping[str, Split]) -> Predictions:
     """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this is zero, as words without a vector are."""
-    splits = method.to_predict(task)
     texts = np.concatenate([split.texts for split in splits.values()])  # all at once: a search reads the whole file
     a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
     queries = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
@@ -211,7 +212,3 @@ def nearest_words(
             for query in np.flatnonzero(values > best).tolist():
                 best[query], nearest[query] = values[query], words[start + highest[query]]
     return nearest
-
-
-# By target kind: the predictions of a task.
-ANSWERERS = {"number": _numbers, "choice": _choices, "word": _analogies}

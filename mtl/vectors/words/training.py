@@ -1,12 +1,13 @@
-"""Training of vectors on a suite's training text, on text files, or as a recipe says."""
+"""Training of vectors on a suite's training text, on text files, or as a recipe says; and what a training without tasks is asked for."""
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, Annotated, Any, Protocol, cast
 
 import torch
 
@@ -16,19 +17,64 @@ from mtl.base.extras import check_installed
 from mtl.base.files import sha256, write_text
 from mtl.base.locks import lock
 from mtl.base.log import logger
-from mtl.base.typed import typed
+from mtl.base.typed import PART, typed
 from mtl.base.wings import resolve
+from mtl.data.fetching.fetch import write_generated
 from mtl.data.files import text_lines
 from mtl.data.loading import training_texts
 from mtl.data.text import moses, moses_version, tokenized
 from mtl.embedders import embedder_kind
 from mtl.embedders.recipes import Recipe, source_note, suite_source
+from mtl.jobs.job import Job, load_job
 from mtl.tasks.suite import Suite
-from mtl.vectors.training_request import TrainingRequest
 from mtl.vectors.words import TRAININGS
 
 LONGEST = 1_000_000  # tokens; a longer training text is cut
 Text = tuple[Iterable[Sequence[str]], str]  # tokenized lines, and the source that identifies them
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """What a command trains on (text files, the training text of a suite, or both), what it writes, and where it computes."""
+
+    texts: list[str] | None = None  # the text files, plain or gzipped
+    language: str | None = None  # of the text files, for the tokenizer; a suite has its own
+    suite: str | None = None  # a name or a path
+    data_dir: str | None = None  # the folder of the suite's data; None: that of the suite
+    # The share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
+    suite_held_out: Annotated[float, PART] | None = None
+    out: str | None = None  # the file or the folder to write
+    accelerator: str = "auto"  # where to compute, as in `mtl.base.device.device_of`
+
+    @classmethod
+    def take(cls, settings: dict[str, Any]) -> "TrainingRequest":
+        """The request in the settings of a command; its keys are removed from `settings`. Raises InputError for a bad value."""
+        values = {key: settings.pop(key) for key in cls.__dataclass_fields__.keys() & settings}
+        if not isinstance(values.get("texts"), list | None):
+            values["texts"] = [values["texts"]]
+        return typed(cls, values)
+
+    def checked_path(self, command: str) -> Path:
+        """The file or folder to write. Raises InputError, which names the command, if it or the text is missing, or settings do not fit together."""
+        if not self.texts and self.suite is None:
+            raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
+        if self.out is None:
+            raise InputError(f"{command}: name what to write: out=PATH")
+        for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.suite_held_out)):
+            if value is not None and self.suite is None:
+                raise InputError("name the suite that it belongs to, suite=NAME, or drop it", key=key, value=value)
+        if self.language is not None and self.suite is not None:
+            raise InputError("is that of the suite; drop it", key="language")
+        return Path(self.out)
+
+    def job(self) -> Job | None:
+        """The suite, its embedded data written; None without a suite. Raises InputError for a suite that is not valid."""
+        if self.suite is None:
+            return None
+        settings = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.suite_held_out}
+        job = load_job({key: value for key, value in settings.items() if value is not None})
+        write_generated(job.suite, job.data_dir)
+        return job
 
 
 class Training(Protocol):

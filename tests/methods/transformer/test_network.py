@@ -72,7 +72,7 @@ def test_the_schedule_is_that_of_transformers(warmup: float, total: int) -> None
 
 def test_vectors_have_no_weight_decay(pretrained: Pretrained) -> None:
     network = made(pretrained, "32-true", "cpu")
-    groups = parameter_groups(network, section(TransformerConfig, weight_decay=0.1))
+    groups = parameter_groups(network, 0.1)
     decays = {id(weight): group["weight_decay"] for group in groups for weight in group["params"]}
     names = {"bert.embeddings.LayerNorm.weight": 0.0, "bert.pooler.dense.weight": 0.1, "classifier.bias": 0.0}
     assert {name: decays[id(network.models[0].get_parameter(name))] for name in names} == names

@@ -273,7 +273,7 @@ def test_a_folder_without_a_task_is_one_line(data_dir: Path, monkeypatch: pytest
 
 
 def test_the_command(data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(ENCODERS, "hashed", lambda name, settings: HashedEncoder(**settings))
+    monkeypatch.setitem(ENCODERS, "hashed", lambda settings: HashedEncoder(**settings))
     folders = [f"data_dir={data_dir}", f"runs_dir={data_dir.parent}/runs"]
     command = ["mteb", "hashed", "pooling=mean", "tasks=[PpcPC]", *folders]
     assert main(command) == 0

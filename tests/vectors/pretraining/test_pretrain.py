@@ -19,9 +19,9 @@ from mtl.base.errors import InputError
 from mtl.base.folders import check_new_folder
 from mtl.vectors.pretraining import pretrain as module
 from mtl.vectors.pretraining.pretrain import pretrain, trained_body
+from mtl.vectors.pretraining.resumable import unfinished_folder
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
-from mtl.vectors.pretraining.unfinished import unfinished_folder
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def test_a_truncated_file_of_an_unfinished_training_is_one_line(
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("mtl.vectors.pretraining.unfinished.FORMAT", 0, "format of mtl"),
+        ("mtl.vectors.pretraining.resumable.FORMAT", 0, "format of mtl"),
         ("mtl.base.extras.version", lambda package: "0", "transformers, tokenizers"),
     ],
 )

@@ -14,9 +14,9 @@ from mtl.data.loading import load_dataset
 from mtl.data.text import tokenized
 from mtl.embedders.recipes import check_source, load_recipe
 from mtl.tasks.suite import load_suite
-from mtl.vectors.training_request import TrainingRequest
+from mtl.vectors.words import training
 from mtl.vectors.words.fasttext import FastTextTraining
-from mtl.vectors.words.training import file_text, note_source, train_embeddings, train_recipe, training_settings
+from mtl.vectors.words.training import TrainingRequest, train_embeddings, train_recipe, training_settings
 
 CPU = torch.device("cpu")
 SMALL = {"dim": 4, "bucket": 100, "min_count": 1, "epochs": 1, "threads": 1}
@@ -29,7 +29,7 @@ def trained_on(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
 
     def record(self: object, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
         seen.append({" ".join(words) for words in lines})
-        note_source(path, source)
+        training.note_source(path, source)
 
     monkeypatch.setattr(FastTextTraining, "train", record)
     return seen
@@ -66,7 +66,7 @@ def test_vectors_of_other_texts_or_another_tokenizer_are_refused(
             patch.setattr("sacremoses.__version__", version)
             with raises_input_error(file="v.bin"):
                 check_source(suite, data, 0.1, path)
-            noted.append(file_text([tmp_path / "t.txt"], "sv")[1])
+            noted.append(training.file_text([tmp_path / "t.txt"], "sv")[1])
     assert noted[0] != noted[1]
     for share, added in ((0.2, ""), (0.1, "ny rad\tglad\n")):
         with (data / "train.tsv").open("a", encoding="utf-8") as file:

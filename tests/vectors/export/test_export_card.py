@@ -1,4 +1,4 @@
-from mtl.vectors.export.card import code_block
+from mtl.vectors.export.export import code_block
 
 
 def test_a_command_cannot_end_its_code_block() -> None:
