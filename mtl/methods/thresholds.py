@@ -43,9 +43,7 @@ def best_shift(decisions: Decisions) -> float:
     """What to add to the outputs so that F1 over these decisions is highest; of equal scores, the shift nearest to 0."""
     order = np.argsort(decisions.margins, kind="stable")
     margins, right, unshifted = decisions.margins[order], decisions.right[order], decisions.unshifted
-    unshifted_score = 0.0
-    if unshifted.any():
-        unshifted_score = 2 * (unshifted & decisions.right).sum() / (unshifted.sum() + right.sum())
+    unshifted_score = 2 * (unshifted & decisions.right).sum() / max(1, unshifted.sum() + right.sum())
     # F1 where yes is decided up to each margin, with a shift halfway to the following one. Equal margins are decided together.
     scores = 2 * np.cumsum(right) / (np.arange(1, len(margins) + 1) + right.sum())
     following = np.append(margins[1:], margins[-1] + 1.0)

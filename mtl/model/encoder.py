@@ -50,12 +50,8 @@ class Encoder(nn.Module):
         """A copy that stage 2 trains for one task; it shares the word vectors, which stage 2 does not train."""
         return copy.deepcopy(self, {id(self.embedder): self.embedder.for_task()})
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Sentence vectors, (batch, output_size), for the embedder's input (batch, time, …) with these lengths in tokens (batch,)."""
-        return max_pool(self.outputs(tokens, lengths), lengths)
-
     def outputs(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """A vector for each token, (batch, time, output_size). The arguments are as in `forward`."""
+        """A vector for each token, (batch, time, output_size), for the embedder's input (batch, time, …) with these lengths in tokens (batch,)."""
         embedded = self.embedding_dropout(self.embedder(tokens))
         states: Tensor = self.dropout(self.lstm(embedded, lengths))
         return torch.cat([states, embedded], dim=2) if self.join_input else states
@@ -69,9 +65,7 @@ class Encoder(nn.Module):
             vectors[indices] = POOLINGS[pooling](states.float(), lengths).cpu()
         return vectors
 
-    def encode_tokens(
-        self, sequences: Sequences, texts: Tensor, rows: np.ndarray, title: str = "encoding tokens"
-    ) -> None:
+    def encode_tokens(self, sequences: Sequences, texts: Tensor, rows: np.ndarray, title: str) -> None:
         """Write the output of each token of these texts to `rows`, (tokens, output_size) of any float type, text after text."""
         ends = sequences.lengths[texts].cumsum(0).tolist()
         for indices, states, lengths in self._encoded(sequences, texts, title):

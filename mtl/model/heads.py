@@ -163,7 +163,7 @@ class AttentionHead(TokenHead):
         u_past, v_past = past_end(states, lengths).chunk(2)
         scores = torch.bmm(u, v.transpose(1, 2))
         attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
-        return self.dropout(self.lstm(torch.cat([torch.cat([u, v]), attended], dim=2), lengths))
+        return self.dropout(self.lstm(torch.cat([states, attended], dim=2), lengths))
 
 
 class CosineHead(nn.Module):

@@ -131,11 +131,9 @@ def _table(runs: Sequence[StoredRun]) -> list[str]:
         remark = "" if run.state == FINISHED else ": ".join(filter(None, [run.state, run.problem]))
         cells = (str(run.folder), suite, seeds, average, age, format_bytes(run.size), remark)
         rows.append(list(map(one_line, cells)))
-    columns = []
-    for align, column in zip(ALIGNED, zip(*rows, strict=True), strict=True):
-        width = max(map(len, column))
-        columns.append([align(cell, width) for cell in column])
-    return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [[align(cell, width) for align, cell, width in zip(ALIGNED, row, widths, strict=True)] for row in rows]
+    return ["  ".join(line).rstrip() for line in lines]
 
 
 def format_age(seconds: float) -> str:

@@ -21,7 +21,7 @@ def with_holm(
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
     with_p = {key: replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items() if test.p is not None}
-    return {key: with_p.get(key, test) for key, test in tests.items()}
+    return {**tests, **with_p}
 
 
 def all_tails(family: Mapping[Column, ColumnTests]) -> np.ndarray:

@@ -28,10 +28,8 @@ def one_label_kind(task: Task, what: str) -> Labels:
 
 def names_of_kind(name: str) -> list[str]:
     """The name of a kind and of those that it is derived from."""
-    names = [name]
-    while (base := TARGET_KINDS[names[-1]].derived_from) is not None:
-        names.append(base)
-    return names
+    base = TARGET_KINDS[name].derived_from
+    return [name] if base is None else [name, *names_of_kind(base)]
 
 
 def first_kind(name: str) -> str:

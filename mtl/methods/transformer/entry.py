@@ -44,11 +44,10 @@ class TransformerKind(MethodKind):
         return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
 
     def unread(self, config: Config) -> tuple[str, ...]:
-        if not config.finetune.train_encoder:
-            body_keys = ("path", "tokenizer", "keep")
-            tuning = [field.name for field in fields(config.transformer) if field.name not in body_keys]
-            return tuple(f"transformer.{key}" for key in tuning)
-        return ("finetune.", "head.")
+        if config.finetune.train_encoder:
+            return ("finetune.", "head.")
+        of_body = ("path", "tokenizer", "keep")
+        return tuple(f"transformer.{field.name}" for field in fields(config.transformer) if field.name not in of_body)
 
     def check(self, config: Config, suite: Suite) -> None:
         """Raise InputError for settings that contradict each other, a missing package, and a path that leads to no transformer."""

@@ -130,8 +130,7 @@ class Choice(TargetKind):
         assert sizes is not None
         return rng.integers(sizes).astype(np.float64)
 
-    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
-        return self.draw(train, sizes, rows, rng)
+    uniform = draw
 
     def commonest(self, train: np.ndarray) -> Target:
         """The first candidate: the order of candidates carries no meaning."""
