@@ -28,7 +28,7 @@ class Sentence:
 
     document: str = ""  # the id or the number of its document; empty: none has begun
     text: str = ""  # as the comment before it says; empty: none says it
-    line: int = 0  # the first one with a token; 0: there is none
+    line: int = 0  # that of its first row; 0: there is none
     rows: list[list[str]] = field(default_factory=list)  # the cells of each token
 
 

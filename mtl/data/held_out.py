@@ -14,7 +14,7 @@ from mtl.tasks.task import Task
 
 FORMAT = 2  # version of the rule for held-out rows; increase it when the rule holds out other rows of the same data
 
-Node = TypeVar("Node", int, str, tuple[int, str])
+Node = TypeVar("Node", str, tuple[int, str])
 
 
 def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
@@ -38,7 +38,7 @@ def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
     kind = target_kind(task)
     sides = [(side, text) for example in examples for side, text in enumerate(example.texts)]
     alike = [row.texts for row in examples if row.target is not None and kind.format(row.target) == task.same_source]
-    names = smallest_connected(sides, [((0, first), (1, second)) for first, second in alike])
+    names = _smallest_connected(sides, [((0, first), (1, second)) for first, second in alike])
     return [replace(example, group=names[0, example.texts[0]][1]) for example in examples]
 
 
@@ -47,7 +47,7 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
     texts = ["\t".join(example.texts) for example in examples]
     keys = [text if example.group is None else example.group for text, example in zip(texts, examples, strict=True)]
     first = dict(zip(reversed(texts), reversed(keys), strict=True))
-    names = smallest_connected(keys, [(first[text], key) for text, key in zip(texts, keys, strict=True)])
+    names = _smallest_connected(keys, [(first[text], key) for text, key in zip(texts, keys, strict=True)])
     groups: dict[str, list[int]] = defaultdict(list)
     for number, key in enumerate(keys):
         groups[names[key]].append(number)
@@ -88,7 +88,7 @@ def _imbalance(held_out: np.ndarray, wanted: np.ndarray) -> float:
     return float(((held_out - wanted) ** 2 / wanted).sum())
 
 
-def smallest_connected(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[Node, Node]:
+def _smallest_connected(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[Node, Node]:
     """By node, the smallest of all nodes that pairs connect it with, which does not depend on the order of the nodes and the pairs."""
     smaller = {node: node for node in nodes}
 

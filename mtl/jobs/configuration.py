@@ -76,7 +76,7 @@ def _check_key(key: str, known: Collection[str], settings: Mapping[str, Any]) ->
         raise InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
     if remedies := [ABSENT[part] for part in key.split(".") if part in ABSENT]:
         raise InputError(f"unknown key {key!r}; {remedies[-1]}")
-    all_known = [*known, "embeddings"]
+    all_known = [known_key for known_key in (*known, "embeddings") if known_key != "embeddings.name"]
     method = METHODS.get(str(settings.get("method")))
     read = [known_key for known_key in all_known if method is None or method.reads_key(known_key)]
     raise UnknownKey(key, read if meant(key, read) else all_known)

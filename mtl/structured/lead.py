@@ -25,6 +25,7 @@ from mtl.tasks.metrics import TIE, score
 from mtl.tasks.task import Task
 
 MOST_SENTENCES = 10  # numbers from 1 to this are tried on the training rows
+BEFORE_NUMBERS = "#NUMERIC_ONLY#"  # stands after such an abbreviation in Moses's list
 OPENING = "\"'“”‘«»(["  # signs that may stand before the first letter of a word
 END = re.compile(
     r"""
@@ -38,7 +39,8 @@ END = re.compile(
 
 def sentences(text: str, language: str) -> list[str]:
     """The sentences of a text, without white space around them. Lines are sentences of their own, too. A full stop ends no sentence after an
-    abbreviation of the language (Moses's list; none for other languages), after a single letter, and before a small letter."""
+    abbreviation of the language (Moses's list, where some stand only before numbers; none for other languages), after a single letter, and before
+    a small letter."""
     starts = [0]
     for end in END.finditer(text):
         if not end[0].startswith(".") or _is_end(text, starts[-1], end, language):
@@ -51,8 +53,10 @@ def _is_end(text: str, start: int, end: re.Match[str], language: str) -> bool:
     following = next((sign for sign in text[end.end() :] if sign.isalnum()), "")
     words = text[start : end.start()].split()
     word = words[-1].lstrip(OPENING) if words else ""
+    abbreviations = _abbreviations(language)
+    is_abbreviation = word in abbreviations or (following.isdigit() and f"{word} {BEFORE_NUMBERS}" in abbreviations)
     is_single_letter = len(word) == 1 and word.isalpha()
-    return not (following.islower() or word in _abbreviations(language) or is_single_letter)
+    return not (following.islower() or is_abbreviation or is_single_letter)
 
 
 @lru_cache

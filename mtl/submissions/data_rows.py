@@ -139,8 +139,8 @@ def _number_error(rows: DataRows, lines: PredictionLines, position: int) -> Inpu
     """What is wrong with a column that by its name numbers the rows, but has neither their numbers nor their ids."""
     column, ids = f"column {lines.marks.number_column!r}", lines.marks.ids or ()
     problem = f"{column} has {show(ids[position])}, which neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
-    if repeated := [id for id, count in Counter(ids).items() if count > 1 and id]:
-        problem = f"{column} repeats {repeated[0]}"
+    if repeated := next((id for id, count in Counter(ids).items() if count > 1), ""):
+        problem = f"{column} repeats {repeated}"
     return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)
 
 

@@ -16,10 +16,8 @@ def test_what_names_no_file(name: object) -> None:
     assert is_file_name("a-1.B_c")
 
 
-@pytest.mark.parametrize("text", ["a\0", "\udcff"])
-def test_what_no_path_and_no_file_can_hold(text: str) -> None:
-    assert text_problem(text)
-    assert text_problem("zażółć\n") is None
+def test_what_no_path_and_no_file_can_hold() -> None:
+    assert text_problem("a\0") and text_problem("\udcff") and text_problem("zażółć\n") is None
 
 
 def test_equal_names_have_one_spelling() -> None:

@@ -46,8 +46,7 @@ def test_groups_are_drawn_whole_and_vary_as_groups_do() -> None:
     assert (one == again).all() and (one != other).any()
     groups = np.repeat(np.arange(50), 4)
     predictions = (groups % 2).astype(float)[None]
-    rows = ScoredRows(np.zeros(200))
     for drawn, count in ((row_groups("t", groups), 50), (apart(200), 200)):
-        scores = resampled_scores(ACCURACY, predictions, rows, drawn)
+        scores = resampled_scores(ACCURACY, predictions, ScoredRows(np.zeros(200)), drawn)
         assert scores.shape == (1, RESAMPLES)
         assert scores.std() == pytest.approx(100 * (0.25 / count) ** 0.5, rel=0.1)  # the binomial's

@@ -84,3 +84,4 @@ def test_predicted_texts_are_read_back(settings: list[str], tmp_path: Path, caps
 def test_swedish_sentences(text: str, expected: list[str]) -> None:
     assert sentences(text, "sv") == expected
     assert sentences("Vi så jur. Berg.", "xx") == ["Vi så jur.", "Berg."]  # without a list of abbreviations
+    assert sentences("See No. 5. No. Why?", "en") == ["See No. 5.", "No.", "Why?"]  # "No." only before a number

@@ -94,7 +94,7 @@ def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, A
 
 def _files_with_targets(guess: Guess, tables: SplitTables, target: str) -> SplitTables:
     """The files with targets in all rows, with a question about placeholders. Raises InputError if a file other than test lacks targets."""
-    labels = tables.main.columns[target].counts
+    labels = columns.known_column(tables.main, target).counts
     labelled = SplitTables()
     for split, table in tables.items():
         if not table.has(target) and split == "test" and len(tables) > 1:

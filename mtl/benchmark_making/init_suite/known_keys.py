@@ -14,7 +14,7 @@ from mtl.tasks.suite import suite_from
 from mtl.tasks.task import Task
 
 KeysByTask = Mapping[str, Mapping[str, Any]]  # by task id, keys of the suite file
-LISTS = ("text", "labels", "candidates", "indices", "also")  # keys whose value is a list
+LISTS = ("text", "labels", "candidates", "indices", "also")  # keys with a list, for which one text may stand
 ANSWER = re.compile(rf"tasks\.(.+?)\.((?:reading|files)\..+|(?:{'|'.join(KEYS)}))")  # an id may have dots
 
 
@@ -28,7 +28,7 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
             raise InputError(f"{answer}: is no answer; write tasks.TASK.KEY=VALUE, as in tasks.reviews.target=stars")
         try:
             value = yaml.safe_load(text)
-        except (yaml.YAMLError, ValueError):
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):  # PyYAML raises all of these
             raise InputError("is no value as in YAML", key=name, value=text) from None
         id, key = match.groups()
         section, _, inner_key = key.partition(".")
@@ -65,14 +65,16 @@ def checked_keys(known: KeysByTask, ids: Sequence[str]) -> dict[str, dict[str, A
 
 def check_tasks(document: str, path: Path, known: KeysByTask, problems: Mapping[str, str]) -> None:
     """Raise InputError if a task with known keys has a problem, for which it cannot be declared, or a fault in the suite file with this content."""
-    suite = yaml.safe_load(document) if known else {"tasks": {}}
-    for task in suite["tasks"].values():
-        task.pop("decide", None)  # there may be further questions
+    if not known:
+        return
     for id in known:
         if id in problems:
             raise InputError(problems[id], key=f"tasks.{id}")
-        try:
-            suite_from(suite, path)
-        except InputError as error:
-            if f"tasks.{id}." in str(error):  # else it is about another task
-                raise error.located(path="") from None
+    suite = yaml.safe_load(document)
+    for task in suite["tasks"].values():
+        task.pop("decide", None)  # there may be further questions
+    try:
+        suite_from(suite, path)
+    except InputError as error:
+        if any(f"tasks.{id}." in str(error) for id in known):  # else it is about another task
+            raise error.located(path="") from None

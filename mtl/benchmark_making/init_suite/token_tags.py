@@ -21,7 +21,7 @@ TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}  # words i
 ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
 MOST_TAGS = 500  # different ones in a column
 ROWS_PER_MISTAKE = 10  # at least; if more rows have lists of unequal lengths, they are not tags of the tokens
-ROWS_PER_TAG = 3  # on average, at least
+TOKENS_PER_TAG = 3  # on average, at least
 
 Words = Sequence[Sequence[str]]  # the words, or the tags, of each row
 
@@ -41,8 +41,9 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     tokens = _token_column(words, named, known.get("text"))
     if tokens not in words or known.get("kind", TOKEN_LABELS) != TOKEN_LABELS:
         return None
-    tags = _columns_of_tags(table, words, tokens, is_named=tokens in named)
-    are_tokens = tokens in named or form_of(table.path, table.layout) == "conll"
+    is_named = tokens in named
+    tags = _columns_of_tags(table, words, tokens, is_named)
+    are_tokens = is_named or form_of(table.path, table.layout) == "conll"
     if not are_tokens and not any(_mark_entities(_distinct(column_tags)) for column_tags in tags.values()):
         return None  # lists of other things, as of candidates
     target = known.get("target")
@@ -117,12 +118,12 @@ def _columns_of_tags(table: FileTable, words: Mapping[str, Words], tokens: str, 
     return tags
 
 
-def _are_tags(words: Words, in_lists: bool) -> bool:
-    """Whether words look like tags: few different ones, each in several rows, which mark entities, or in lists have no spaces."""
-    counts = Counter(chain.from_iterable(words))
-    if not 1 < len(counts) <= MOST_TAGS or ROWS_PER_TAG * len(counts) > counts.total():
+def _are_tags(tags: Words, in_lists: bool) -> bool:
+    """Whether these look like tags: few different ones, each of several tokens, which mark entities, or in lists have no spaces."""
+    counts = Counter(chain.from_iterable(tags))
+    if not 1 < len(counts) <= MOST_TAGS or TOKENS_PER_TAG * len(counts) > counts.total():
         return False
-    have_no_spaces = all(word and not set(word) & set(" \t\n") for word in counts)
+    have_no_spaces = all(tag and not set(tag) & set(" \t\n") for tag in counts)
     return _mark_entities(counts) or (in_lists and have_no_spaces)
 
 

@@ -197,10 +197,10 @@ def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | 
 def _take_files(id: str, keys: dict[str, Any], tables: Collection[str], last: str | None) -> TaskFiles:
     """What a task's files hold: takes `data` out of its keys. Raises InputError for keys that mtl make writes, and for no or an unknown table."""
     section = f"tasks.{id}"
-    data = {"table": last, **_section(keys.pop("data", {}), f"{section}.data")}
-    if data["table"] is None:
+    data = _section(keys.pop("data", {}), f"{section}.data")
+    if last is None and "table" not in data:
         raise InputError("there are several sources: name the table", key=f"{section}.data.table")
-    files = typed(TaskFiles, data, f"{section}.data.")
+    files = typed(TaskFiles, {"table": last, **data}, f"{section}.data.")
     if forbidden := sorted({"files", "rows", "folder", "source", "hub"} & set(keys)):
         raise InputError("is written by mtl make; leave it out", key=f"{section}.{forbidden[0]}")
     if files.table not in tables:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from mtl.base.progress import Progress
 from mtl.data.dataset import Split
-from mtl.data.held_out import smallest_connected
 from mtl.methods.floors.estimators import new_estimator, quiet_fit
 from mtl.methods.floors.features import Matrix
 from mtl.tasks.head_targets import HeadTargets
@@ -100,18 +101,21 @@ def row_folds(task: Task, train: Split) -> np.ndarray:
 
 
 def _joined_rows(train: Split, sides: int) -> np.ndarray:
-    """The number of each row's set, int64 (rows,). Rows that share a group, or one of the first `sides` texts of an input, are in one set, as are
-    those that further rows connect. Sets are in the order of the smallest number of a text in each."""
-    texts = train.texts[:, :sides]
-    first_texts = texts[train.starts, 0]  # of each row; its other texts, and its group, are connected with it
-    first_of_input = first_texts if train.sizes is None else np.repeat(first_texts, train.sizes)
-    pairs: list[tuple[int, int]] = []
-    for texts_of_side in texts.T:
-        pairs += zip(first_of_input.tolist(), texts_of_side.tolist(), strict=True)
+    """The number of each row's set, int64 (rows,), in order of the sets' first texts. Rows that share a group, or one of the first `sides` texts of
+    an input, are in one set: the sets are the connected parts of a graph of rows, texts and groups."""
+    rows, texts = len(train), train.texts[:, :sides]
+    row_of_input = np.arange(rows) if train.sizes is None else np.repeat(np.arange(rows), train.sizes)
+    # The nodes are numbered: first the rows, then the texts, then the groups. An edge joins a row to a text of its inputs, or to its group.
+    from_rows, to_nodes = np.repeat(row_of_input, sides), rows + texts.ravel()
     if train.groups is not None:
-        first_group = texts.max(initial=-1) + 1  # groups are numbered after the texts
-        groups = np.where(train.groups < 0, first_texts, first_group + train.groups)
-        pairs += zip(first_texts.tolist(), groups.tolist(), strict=True)
-    smallest = smallest_connected((node for pair in pairs for node in pair), pairs)
-    smallest_of_rows = [smallest[text] for text in first_texts.tolist()]
-    return np.unique(smallest_of_rows, return_inverse=True)[1].ravel()
+        grouped = np.flatnonzero(train.groups >= 0)
+        first_group = rows + texts.max(initial=-1) + 1
+        from_rows = np.concatenate([from_rows, grouped])
+        to_nodes = np.concatenate([to_nodes, first_group + train.groups[grouped]])
+    nodes = int(to_nodes.max(initial=rows - 1)) + 1
+    edges = csr_matrix((np.ones(len(to_nodes), dtype=np.int8), (from_rows, to_nodes)), shape=(nodes, nodes))
+    sets = connected_components(edges, directed=False)[1][:rows]
+    # The folds depend on the order of the sets, and scipy promises none: they are ordered by the smallest number of a text in each.
+    first_texts = np.full(nodes, nodes)
+    np.minimum.at(first_texts, sets[row_of_input], texts.min(axis=1, initial=nodes))
+    return np.unique(first_texts[sets], return_inverse=True)[1].ravel()

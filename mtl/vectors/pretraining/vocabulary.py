@@ -18,7 +18,7 @@ MIN_COUNT = 2  # how often a pair must occur to become a subword
 
 
 def learn_tokenizer(lines: Iterable[str], same_lines: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
-    """Learn a vocabulary from lines, which are read twice. Raises InputError for texts of more characters than `vocab_size`."""
+    """Learn a vocabulary from lines, which are read twice. Raises InputError if their characters alone take more than `vocab_size` entries."""
     tokenizer = _new_tokenizer(settings, {}, [])
     initial, inner = _alphabet(lines, tokenizer)
     # The characters within words are numbered here: the library numbers them in the order of a hash table, which differs

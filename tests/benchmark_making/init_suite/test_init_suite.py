@@ -137,9 +137,8 @@ def test_the_answer_for_a_task_that_is_left_out_has_its_spans_read(tmp_path: Pat
 
 
 def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [row[:3] for row in TONES]
+    rows, out = [row[:3] for row in TONES], tmp_path / "d.yaml"
     write_table(tmp_path / "d" / "train.csv", KIND, rows, ",")
-    out = tmp_path / "d.yaml"
     command = ["init-suite", str(tmp_path / "d"), "--language", "sv", "--out", str(out)]
     assert main(command) == 0
     assert 'decide: d: target: "tone" (3 values), "kind" (2 values) may be the target' in capsys.readouterr().out
@@ -157,7 +156,7 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     out.unlink()
     wrong = ["target=kind", "tasks.d=kind", "tasks.d.target=[", "tasks.other.target=kind", "tasks.d.rows=3"]
     wrong += ["tasks.d.target=[text]", "tasks.d.kind=nix", "tasks.d.header=text", "tasks.d.text=2001-99-99"]
-    wrong += ["tasks.d.labels=null", "tasks.d.candidates=null", "tasks.d.header=1"]
+    wrong += ["tasks.d.labels=null", "tasks.d.candidates=null", "tasks.d.header=1", "tasks.d.header=!!bool x"]
     wrong += [f"tasks.d.reading{rest}" for rest in ("=utf", ".encoding=punycode", ".x=1", ".form.x=1")]
     for answer in wrong:
         assert main([*command, "--answer", answer]) == 2 and not out.exists(), answer
