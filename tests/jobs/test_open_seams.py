@@ -47,7 +47,9 @@ class OrderedHead(LabelHead):
     """What is new in a target kind of its own: labels in an order, predicted by their expected place."""
 
     def loss(self, outputs: Tensor, codes: Tensor, sizes: Tensor | None) -> Tensor:
-        return (self._place(outputs) - codes).square().mean()
+        errors = (self._place(outputs) - codes).square()
+        weights = torch.ones_like(errors) if self.weights is None else errors.new_tensor(self.weights)[codes.long()]
+        return (weights * errors).sum() / weights.sum()
 
     def predict(self, outputs: Tensor, sizes: Tensor | None) -> Tensor:
         return self._place(outputs).round()
@@ -125,12 +127,15 @@ class LengthReader(LengthEmbeddings):
         super().__init__(scale)
         self.embedder = LengthEmbedder(scale)  # type: ignore[assignment]
 
+    def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
+        return np.ones(len(texts.types), dtype=bool)
 
-def build_lengths(request: EmbeddingsRequest) -> Any:
+
+def build_lengths(request: EmbeddingsRequest) -> LengthEmbeddings:
     return LengthEmbeddings(request.options.scale, request.texts)
 
 
-def load_lengths(request: RunReaderRequest) -> Any:
+def load_lengths(request: RunReaderRequest) -> LengthReader:
     assert request.fingerprint == f"lengths × {request.options.scale}"
     return LengthReader(request.options.scale)
 
