@@ -118,9 +118,6 @@ class TokenLabels(UnitKind):
         """What stands for each tag in a file: the tag itself, or its index."""
         return {label: label for label in self.labels} | dict(zip(self.task.indices or (), self.labels, strict=False))
 
-    def size(self, inputs: Sequence[Sequence[str]]) -> int:
-        return len(tokens_of(inputs[0][-1]))
-
     def units(self, text: str) -> np.ndarray:
         return np.array([match.span() for match in TOKEN.finditer(text)], dtype=np.int64).reshape(-1, 2)
 

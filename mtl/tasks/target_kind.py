@@ -145,6 +145,9 @@ class UnitKind(TargetKind):
 
     by_unit = True
 
+    def size(self, inputs: Sequence[Sequence[str]]) -> int:
+        return len(self.units(inputs[0][-1]))
+
     @abstractmethod
     def units(self, text: str) -> np.ndarray:
         """First character and end of each unit of a last text, int64 (units, 2). An empty one is the whole text."""
