@@ -197,9 +197,7 @@ class Answer(Text, UnitKind):
         firsts, lengths = np.array(runs, dtype=np.int64).reshape(-1, 2).T
         return _run_codes(firsts, lengths)
 
-    def usual(
-        self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str]) -> np.ndarray:
         """A sliding window (`window_answer`) of the median length of the training answers."""
         lengths = [length for length in _lengths(train) if length]
         median = int(np.median(lengths)) if lengths else 1

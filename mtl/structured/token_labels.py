@@ -177,9 +177,7 @@ class TokenLabels(UnitKind):
         """The most frequent tag; among equally frequent ones, the first label."""
         return str(self.constants(train)[0])
 
-    def usual(
-        self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str]) -> np.ndarray:
         """The most frequent tag of each word in the training rows, whose texts are `texts`; for other words, the most frequent one of all."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for target, text in zip(train, texts, strict=True):

@@ -157,9 +157,7 @@ class UnitKind(TargetKind):
         """What a linear model reads of each unit of a row with these texts: names of binary features."""
 
     @abstractmethod
-    def usual(
-        self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str]) -> np.ndarray:
         """The most frequent answer to each unit's words in the training rows: targets (rows,) of the rows with these last texts and, of pairs, first
         texts. `texts` are the last ones of the training rows."""
 
