@@ -11,7 +11,7 @@ from mtl.base.log import logger
 from mtl.structured.answer_cells import Gold, gold, is_target
 from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, window_answer
 from mtl.tasks.floor_targets import LEAST_PROBABILITY, Sizes, Target
-from mtl.tasks.head_targets import PAST, HeadTargets
+from mtl.tasks.head_targets import PAST, HeadTargets, by_row
 from mtl.tasks.kinds.text import Text
 from mtl.tasks.target_kind import UnitKind
 from mtl.tasks.task import Task
@@ -67,24 +67,21 @@ class AnswerHead(HeadTargets):
         """The mean of two cross-entropies over the units of each row: of the first unit and of the last one."""
         from torch.nn import functional as F
 
-        firsts, lasts = _scores_by_row(outputs, sizes)
+        firsts, lasts = _scores(outputs, sizes)
         return (F.cross_entropy(firsts, codes[:, 0].long()) + F.cross_entropy(lasts, codes[:, 1].long())) / 2
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The codes (rows, 3) of the best run of words, and of no answer where its score, that of unit 0, is not lower."""
         import torch
 
-        firsts, lasts = _scores_by_row(outputs, sizes)
+        firsts, lasts = _scores(outputs, sizes)
         first, last, best = _best_runs(firsts[:, 1:], lasts[:, 1:])
         none = firsts[:, 0] + lasts[:, 0]
         return torch.stack([first, last, none >= best], dim=1).to(none)
 
 
-def _scores_by_row(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":
+def _scores(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":
     """Head outputs (units, 2) as two matrices (rows, most units), the scores of first and of last units; -inf after a row's last unit."""
-    from mtl.structured.crf import by_row
-
-    assert sizes is not None
     return by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
 
 

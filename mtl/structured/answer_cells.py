@@ -1,9 +1,4 @@
-"""The cells of answer spans. A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "words": [...]}`:
-
-- text: the gold answers; a row without an answer has none, and its lists are empty.
-- answer_start: the position of each answer's first character in the passage; null if the answer occurs several times and the data does not
-  say which occurrence is meant. Models learn the first one, and a warning counts such rows.
-- words: the first and the last unit of the first answer."""
+"""The cells of answer spans. A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "words": [...]}`."""
 
 import json
 from collections.abc import Sequence
@@ -20,11 +15,12 @@ SHOWN = 60  # the most characters of an answer in a message
 
 
 class Gold(NamedTuple):
-    """A target: the gold answers of a row, with the lists of its cell."""
+    """A target: the gold answers of a row. An answer has no start if it occurs several times in the passage and the data does not say which
+    occurrence is meant: models learn the first one, and a warning counts such rows."""
 
-    texts: Sequence[str]
-    starts: Sequence[int | None]
-    words: Sequence[int] = ()
+    texts: Sequence[str]  # without an answer, all lists are empty
+    starts: Sequence[int | None]  # the position of each answer's first character in the passage
+    words: Sequence[int] = ()  # the first and the last unit of the first answer
 
     @property
     def cell(self) -> str:

@@ -50,9 +50,6 @@ class LabelSetHead(HeadTargets):
 
     weights: np.ndarray | None = None  # float32 (labels,): what a row with a label counts, if one without it counts 1
 
-    def outputs(self, answers: Sequence[str]) -> int:
-        return len(self.labels)
-
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         codes: np.ndarray = indicators(self.task, targets).toarray()
         codes[[is_unknown(target) for target in targets]] = np.nan

@@ -1,7 +1,7 @@
 """Labels: one of a fixed list. A target is the index of its label."""
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,9 +20,6 @@ class LabelHead(ClassesHead):
     """One output for each label."""
 
     weights: np.ndarray | None = None  # of the labels in the loss, float32 (labels,)
-
-    def outputs(self, answers: Sequence[str]) -> int:
-        return len(self.labels)
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """Cross-entropy, weighted in what `balanced` returns."""
