@@ -40,12 +40,11 @@ class AnswerHead(HeadTargets):
         codes = np.full((len(targets), 3), PAST, dtype=np.float64)
         ambiguous = 0  # of the rows, those whose first answer may stand at several places
         for row, target in enumerate(targets.tolist()):
-            if target is None:
-                continue
-            answer = gold(target)
-            first, last = answer.run
-            codes[row] = first, last, not answer.words
-            ambiguous += bool(answer.starts) and answer.starts[0] is None
+            if target is not None:
+                answer = gold(target)
+                first, last = answer.run
+                codes[row] = first, last, not answer.words
+                ambiguous += bool(answer.starts) and answer.starts[0] is None
         if ambiguous:
             problem = f"the answers of {ambiguous} of {len(targets)} rows occur several times in their passages"
             remedy = "and no column says where; the first place is learnt; name a column with `starts`"
@@ -67,41 +66,26 @@ class AnswerHead(HeadTargets):
         """The mean of two cross-entropies over the units of each row: of the first unit and of the last one."""
         from torch.nn import functional as F
 
-        firsts, lasts = _scores(outputs, sizes)
+        firsts, lasts = by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
         return (F.cross_entropy(firsts, codes[:, 0].long()) + F.cross_entropy(lasts, codes[:, 1].long())) / 2
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The codes (rows, 3) of the best run of words, and of no answer where its score, that of unit 0, is not lower."""
+        """The codes (rows, 3) of the best run of at most LONGEST words, and of no answer where its score, that of unit 0, is not lower. Of runs with
+        equal scores, the shortest counts, then the first; a row without words has no run."""
         import torch
 
-        firsts, lasts = _scores(outputs, sizes)
-        first, last, best = _best_runs(firsts[:, 1:], lasts[:, 1:])
+        firsts, lasts = by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
         none = firsts[:, 0] + lasts[:, 0]
+        best = torch.full_like(none, -math.inf)
+        first = last = torch.zeros_like(none, dtype=torch.int64)
+        units = firsts.shape[1]
+        for length in range(1, min(LONGEST, units - 1) + 1):
+            total, place = (firsts[:, 1 : units - length + 1] + lasts[:, length:]).max(dim=1)
+            is_better = total > best
+            best = torch.where(is_better, total, best)
+            first = torch.where(is_better, place + 1, first)
+            last = torch.where(is_better, place + length, last)
         return torch.stack([first, last, none >= best], dim=1).to(none)
-
-
-def _scores(outputs: "Tensor", sizes: "Tensor | None") -> "tuple[Tensor, ...]":
-    """Head outputs (units, 2) as two matrices (rows, most units), the scores of first and of last units; -inf after a row's last unit."""
-    return by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
-
-
-def _best_runs(firsts: "Tensor", lasts: "Tensor") -> "tuple[Tensor, Tensor, Tensor]":
-    """The run of at most LONGEST words with the highest sum of scores in each row; of equal ones, the shortest, then the first. The scores are those
-    of a run's first and of its last word, (rows, words), -inf after a row's last word. Returns the units of the first and of the last word, and the
-    sum, each (rows,): 0, 0 and -inf for a row without words."""
-    import torch
-
-    rows, words = firsts.shape
-    best = firsts.new_full((rows,), -math.inf)
-    first = last = torch.zeros(rows, dtype=torch.int64, device=firsts.device)
-    for length in range(1, min(LONGEST, words) + 1):
-        sums = firsts[:, : words - length + 1] + lasts[:, length - 1 :]
-        total, place = sums.max(dim=1)
-        is_better = total > best
-        best = torch.where(is_better, total, best)
-        first = torch.where(is_better, place + 1, first)
-        last = torch.where(is_better, place + length, last)
-    return first, last, best
 
 
 class Answer(Text, UnitKind):
@@ -173,9 +157,9 @@ class Answer(Text, UnitKind):
     def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         """The run of words with the largest sum of log-odds; no answer where the whole passage has higher ones."""
         assert sizes is not None
+        rows = np.split(_log_odds(estimator, features), np.cumsum(sizes)[:-1])
         predicted = []
-        by_row = np.split(_log_odds(estimator, features), np.cumsum(sizes)[:-1])
-        for odds, text in zip(by_row, texts, strict=True):
+        for odds, text in zip(rows, texts, strict=True):
             first, last, total = best_run(odds[1:])
             predicted.append(NONE if odds[0] > total else unit_text(text, first + 1, last + 1))
         return np.array(predicted, dtype=object)
@@ -184,15 +168,15 @@ class Answer(Text, UnitKind):
         """Codes (rows, 3) of runs at random positions, with lengths drawn from those of the training answers; length 0 means no answer."""
         assert sizes is not None
         lengths = np.minimum(rng.choice(_lengths(train), size=rows), sizes - 1)
-        return _run_codes(1 + rng.integers(np.maximum(sizes - lengths, 1)), lengths)
+        firsts = 1 + rng.integers(np.maximum(sizes - lengths, 1))
+        return np.stack([firsts, firsts + lengths - 1, lengths == 0], axis=1).astype(np.float64)
 
     def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Codes (rows, 3). Each run of at most LONGEST words is equally probable, and so is no answer if training rows have none."""
         assert sizes is not None
         has_none = bool(self.head.answers(train))
-        runs = [_random_run(words, has_none, rng) for words in (sizes - 1).tolist()]
-        firsts, lengths = np.array(runs, dtype=np.int64).reshape(-1, 2).T
-        return _run_codes(firsts, lengths)
+        codes = [_random_run(words, has_none, rng) for words in (sizes - 1).tolist()]
+        return np.array(codes, dtype=np.float64).reshape(-1, 3)
 
     def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str]) -> np.ndarray:
         """A sliding window (`window_answer`) of the median length of the training answers."""
@@ -213,23 +197,19 @@ class Answer(Text, UnitKind):
 
 def _lengths(targets: np.ndarray) -> list[int]:
     """The number of words of the first answer of each of the targets (rows,); 0 for those without an answer."""
-    return [gold(target).length for target in targets.tolist()]
+    answers = [gold(target).texts for target in targets.tolist()]
+    return [len(units_of(texts[0])) - 1 if texts else 0 for texts in answers]
 
 
-def _run_codes(firsts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The codes (rows, 3) of runs of so many words from these units on; length 0 means no answer."""
-    return np.stack([firsts, firsts + lengths - 1, lengths == 0], axis=1).astype(np.float64)
-
-
-def _random_run(words: int, has_none: bool, rng: np.random.Generator) -> tuple[int, int]:
-    """The first unit and the length of a run of at most LONGEST of these words, or of no answer (0) if there may be none, all equally probable."""
+def _random_run(words: int, has_none: bool, rng: np.random.Generator) -> tuple[int, int, bool]:
+    """The codes of a run of at most LONGEST of these words, or of no answer if there may be none, all equally probable."""
     counts = [int(has_none), *range(words, max(words - LONGEST, 0), -1)]  # how many have 0 words, 1 word and so on
     place = int(rng.integers(max(1, sum(counts))))
     for length, count in enumerate(counts):
         if place < count:
-            return 1 + place, length
+            return 1 + place, place + length, not length
         place -= count
-    return 1, 0  # a passage without words has no run
+    return 0, 0, True  # a passage without words has no run
 
 
 def _log_odds(estimator: Any, features: Any) -> np.ndarray:

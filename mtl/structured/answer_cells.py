@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mtl.base.wording import counted
-from mtl.structured.passages import units_of, units_within
+from mtl.structured.passages import units_within
 
 CELL = '"answer_start"'  # tells a target in JSON from the text of an answer
 PARSED = 1 << 12  # the most targets that stay parsed
@@ -33,11 +33,6 @@ class Gold(NamedTuple):
         """The first and the last unit of the first answer; without an answer 0 and 0, the whole passage."""
         first, last = self.words or (0, 0)
         return first, last
-
-    @property
-    def length(self) -> int:
-        """The number of words of the first answer; 0 without an answer."""
-        return len(units_of(self.texts[0])) - 1 if self.texts else 0
 
     def located(self, passage: str, starts: Sequence[str] | None) -> "Gold":
         """The target with the places of its answers in this passage. `starts` are the cells that say where they begin; None: `self.starts` does.

@@ -51,8 +51,7 @@ class TokenLabelsHead(ClassesHead):
         targets = []
         for row, text in zip(codes, texts, strict=True):
             tags = [self.labels[int(code)] for code in row if code != PAST]
-            tags += [unread] * (len(tokens_of(text)) - len(tags))
-            targets.append(" ".join(tags))
+            targets.append(" ".join(tags + [unread] * (len(tokens_of(text)) - len(tags))))
         return np.array(targets, dtype=object)
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
@@ -97,9 +96,9 @@ class TokenLabels(UnitKind):
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
+        if problem := super().problem(task):
+            return problem
         labels, indices = task.labels or [], task.indices
-        if len(labels) < 2 or len(set(labels)) < len(labels):
-            return "labels: needs at least two, all different"
         for label in labels:
             if not label or re.search(r"\s", label):
                 return f"labels: {label!r} is empty or has a space; a tag has none"
@@ -131,10 +130,9 @@ class TokenLabels(UnitKind):
         if candidates is not None and len(cells) != candidates:
             rule = "each token has one, with spaces between them, or in a list"
             raise ValueError(f"{len(cells)} tags for the {candidates} tokens of the row; {rule}")
-        for tag in cells:
-            if tag not in self.meanings:
-                known = ", ".join(self.task.indices or self.labels)
-                raise ValueError(f"unknown tag {tag!r}, expected one of {known}")
+        if unknown := [tag for tag in cells if tag not in self.meanings]:
+            known = ", ".join(self.task.indices or self.labels)
+            raise ValueError(f"unknown tag {unknown[0]!r}, expected one of {known}")
         return " ".join(self.meanings[tag] for tag in cells)
 
     def join(self, values: Sequence[str]) -> str:
@@ -203,8 +201,6 @@ class TokenLabels(UnitKind):
         rows = np.split(tags, np.cumsum(sizes))[:-1]
         return np.array([" ".join(row) for row in rows], dtype=object)
 
-    # How targets are described.
-
     def distribution(self, targets: np.ndarray) -> str:
         counts = Counter(_all_tags(targets))
         shares = [f"{tag} {count / counts.total():.1%}" for tag, count in counts.most_common(SHOWN)]
@@ -225,8 +221,7 @@ def token_features(words: Sequence[str]) -> list[list[str]]:
     """The names of the binary features of each word that a linear model reads, as usual for linear taggers (Ratnaparkhi 1996): the words around it,
     its first and last characters, and its shape."""
     lower = ["<s>"] * WINDOW + [word.lower() for word in words] + ["</s>"] * WINDOW
-    shapes = [shape(word) for word in words]
-    last = len(words) - 1
+    shapes = ["", *(shape(word) for word in words), ""]
     features = []
     for place, word in enumerate(words):
         window = lower[place : place + 2 * WINDOW + 1]
@@ -236,15 +231,10 @@ def token_features(words: Sequence[str]) -> list[list[str]]:
         names += [f"-1,0:{before}|{lower_word}", f"0,1:{lower_word}|{after}"]
         names += [f"^{size}:{lower_word[:size]}" for size in affix_sizes]
         names += [f"${size}:{lower_word[-size:]}" for size in affix_sizes]
-        names += [f"word:{word}", f"shape:{shapes[place]}"]
-        if place > 0:
-            names.append(f"shape-1:{shapes[place - 1]}")
-        if place < last:
-            names.append(f"shape1:{shapes[place + 1]}")
-        if place == 0:
-            names.append("first")
-        if place == last:
-            names.append("last")
+        shape_before, own_shape, shape_after = shapes[place : place + 3]
+        names += [f"word:{word}", f"shape:{own_shape}"]
+        names.append(f"shape-1:{shape_before}" if shape_before else "first")
+        names.append(f"shape1:{shape_after}" if shape_after else "last")
         features.append([intern(name) for name in names])  # most of them are those of other tokens, too
     return features
 

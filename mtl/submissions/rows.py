@@ -35,7 +35,10 @@ def write_rows(run: Submitted) -> list[str]:
     for task in run.tasks:
         task_files = list(data_files(task, run.data_dir).values())
         for file in task_files:
-            targets = _targets_of_run(run, file)
+            path = run.folder.predictions(run.seed, file.split, task.id)
+            targets = read_targets(task, path, predicted=True)
+            if len(targets) != len(file.lines):
+                raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
             submission.add(file, prediction_values(task, targets.tolist(), task_files), targets)
         files += task_files
     template = read_template(run.suite, run.data_dir)
@@ -96,15 +99,6 @@ class RowSubmission:
         return filled
 
 
-def _targets_of_run(run: Submitted, file: RowFile) -> np.ndarray:
-    """The targets (rows,) that the run predicts for a data file. Raises InputError if they are not as many as its rows."""
-    path = run.folder.predictions(run.seed, file.split, file.task.id)
-    targets = read_targets(file.task, path, predicted=True)
-    if len(targets) != len(file.lines):
-        raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
-    return targets
-
-
 def _entry_remarks(run: Submitted, name: str, entry: Mapping[str, Any], has_template: bool) -> list[str]:
     """What the user of a run's entry, the file `name`, should know, one line each. `has_template`: whether an empty entry was filled to make it."""
     remarks = []
@@ -154,10 +148,9 @@ def _joined(parts: Sequence[PredictionLines]) -> PredictionLines:
     """All predictions of a task as one list, with the columns that all parts have."""
     if len(parts) == 1:
         return parts[0]
-    names = ", ".join(part.name for part in parts)
     values = [value for part in parts for value in part.values]
     columns: dict[str, list[Any]] = {}
     for column in parts[0].marks.columns:
         if all(column in part.marks.columns for part in parts):
             columns[column] = [value for part in parts for value in part.marks.columns[column]]
-    return PredictionLines(names, values, RowMarks(columns), are_rows=True)
+    return PredictionLines(", ".join(part.name for part in parts), values, RowMarks(columns), are_rows=True)

@@ -49,7 +49,10 @@ class TargetKind(FloorTargets):
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
-        """The error in the task's declaration, as "key: message", or None."""
+        """The error in the task's declaration, as "key: message", or None. Labels that declare a kind are two or more, all different."""
+        labels = task.labels or []
+        if cls.declared_by == "labels" and (len(labels) < 2 or len(set(labels)) < len(labels)):
+            return "labels: needs at least two, all different"
         return None
 
     # The row of a target.

@@ -10,7 +10,6 @@ import numpy as np
 from mtl.tasks.floor_targets import Sizes, Target
 from mtl.tasks.head_targets import ClassesHead
 from mtl.tasks.target_kind import TargetKind
-from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -50,12 +49,6 @@ class Labels(TargetKind):
     head_type = LabelHead
     declared_by = "labels"
     chart = "confusion"
-
-    @classmethod
-    def problem(cls, task: Task) -> str | None:
-        if task.labels is None or len(task.labels) < 2 or len(set(task.labels)) < len(task.labels):
-            return "labels: needs at least two, all different"
-        return None
 
     @property
     def types_name(self) -> str:  # type: ignore[override]
