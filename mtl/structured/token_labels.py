@@ -113,7 +113,7 @@ class TokenLabels(UnitKind):
 
     @cached_property
     def meanings(self) -> dict[str, str]:
-        """The tag that a file means by a text: by the tag itself, or by its index."""
+        """The tag that a text in a file stands for: a tag for itself, an index for its label."""
         indices = self.task.indices or self.labels
         return {label: label for label in self.labels} | dict(zip(indices, self.labels, strict=True))
 

@@ -27,6 +27,28 @@ from mtl.tasks.task import Task
 Parts = Mapping[str, PredictionLines]  # the predictions that a submission has of a task, by split
 
 
+@dataclass
+class RowSubmission:
+    """A submission of rows that is not written yet."""
+
+    suite: Suite
+    texts: dict[str, str] = field(default_factory=dict)  # the rows with their predictions, by file name
+    figures: Figures = field(default_factory=dict)  # of the entry; tasks that are not in it are left out
+
+    def add(self, file: RowFile, values: Sequence[Any], targets: np.ndarray) -> None:
+        """Add a data file with these JSON values as predictions, which mean these targets (rows,)."""
+        self.texts[rows_name(file.task, file.split)] = file.with_predictions(values)
+        self.figures.setdefault(file.task.id, {})[file.split] = measure(self.suite, file, targets)
+
+    def write(self, folder: Path, name: str, entry: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Write all files, and return the entry, the file `name`: an empty or an earlier `entry` with these facts and the figures."""
+        for text_name, text in self.texts.items():
+            write_text(folder / text_name, text)
+        filled = fill_entry(entry, self.suite, facts, self.figures)
+        write_json(folder / name, filled)
+        return filled
+
+
 def write_rows(run: Submitted) -> list[str]:
     """Write `submission/` in the seed's folder: NAME.json, and TASK/dev.jsonl and TASK/test.jsonl for each task. Returns what its user should know.
     Raises InputError, and writes nothing, if the data has another number of rows than the predictions, or a key `prediction`."""
@@ -53,14 +75,14 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     with locating(key="--name"):
         typed(SubmissionConfig, {"header": "task", "name": name})  # the name is read as a setting; a header is required
     check_new_folder(out)
-    old = read_submission(path, suite)
-    entry_name, entry = read_entry(old)
+    source = read_submission(path, suite)
+    entry_name, entry = read_entry(source)
     submission = RowSubmission(suite)
     files: list[RowFile] = []  # of the tasks that both have
     without_data: list[str] = []
     problems: list[str] = []
     for task in tasks:
-        parts = {split: read_json_lines(file) for split, file in old.of_rows(task, suite.submission.ids).items()}
+        parts = {split: read_json_lines(file) for split, file in source.of_rows(task, suite.submission.ids).items()}
         task_files = list(data_files(task, data_dir).values()) if parts else []
         if parts and not task_files:
             without_data.append(task.id)
@@ -75,28 +97,6 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     if without_data:
         remarks.insert(0, f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_data)}")
     return Checked(problems, remarks)
-
-
-@dataclass
-class RowSubmission:
-    """A submission of rows that is not written yet."""
-
-    suite: Suite
-    texts: dict[str, str] = field(default_factory=dict)  # the rows with their predictions, by file name
-    figures: Figures = field(default_factory=dict)  # of the entry; tasks that are not in it are left out
-
-    def add(self, file: RowFile, values: Sequence[Any], targets: np.ndarray) -> None:
-        """Add a data file with these JSON values as predictions, which mean these targets (rows,)."""
-        self.texts[rows_name(file.task, file.split)] = file.with_predictions(values)
-        self.figures.setdefault(file.task.id, {})[file.split] = measure(self.suite, file, targets)
-
-    def write(self, folder: Path, name: str, entry: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Write all files, and return the entry, the file `name`: an empty or an earlier `entry` with these facts and the figures."""
-        for text_name, text in self.texts.items():
-            write_text(folder / text_name, text)
-        filled = fill_entry(entry, self.suite, facts, self.figures)
-        write_json(folder / name, filled)
-        return filled
 
 
 def _entry_remarks(run: Submitted, name: str, entry: Mapping[str, Any], has_template: bool) -> list[str]:

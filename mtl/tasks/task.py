@@ -21,14 +21,14 @@ SPLIT_OF = {
     **dict.fromkeys(("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"), "dev"),
     **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
 }
+DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
+UNSCORED = "none"  # a value of `Task.scored`: no row of the task has a target, and its test rows are predicted only
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 # Behind the name of a column with the place of marked words, how it counts.
 COUNTED = re.compile(r"\[(characters|words) from ([01])\](?= \+ |$)")
-DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
-UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
     "id", "text", "target", "labels", "label_separator", "range", "metric", "positive", "group", "same_source",
