@@ -153,7 +153,7 @@ class TokenLabels(UnitKind):
     def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """The index of each token's label, int64 (tokens,)."""
         index = {tag: code for code, tag in enumerate(self.labels)}
-        return np.array([index[tag] for tag in _all_tags(targets)], dtype=np.int64)
+        return np.array([index[tag] for tag in " ".join(targets).split()], dtype=np.int64)
 
     def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         return self._targets(estimator.predict(features).astype(np.int64), sizes)
@@ -202,26 +202,21 @@ class TokenLabels(UnitKind):
         return np.array([" ".join(row) for row in rows], dtype=object)
 
     def distribution(self, targets: np.ndarray) -> str:
-        counts = Counter(_all_tags(targets))
+        counts = Counter(" ".join(targets).split())
         shares = [f"{tag} {count / counts.total():.1%}" for tag, count in counts.most_common(SHOWN)]
         further = [f"{len(counts) - SHOWN} further tags"] if len(counts) > SHOWN else []
         return f"{counts.total():,} tokens: {', '.join(shares + further)}"
 
     def absent(self, targets: np.ndarray) -> list[str]:
-        present = set(_all_tags(targets))
+        present = set(" ".join(targets).split())
         return [label for label in self.labels if label not in present]
-
-
-def _all_tags(targets: np.ndarray) -> list[str]:
-    """The tags of all tokens of the targets (rows,)."""
-    return " ".join(targets).split()
 
 
 def token_features(words: Sequence[str]) -> list[list[str]]:
     """The names of the binary features of each word that a linear model reads, as usual for linear taggers (Ratnaparkhi 1996): the words around it,
     its first and last characters, and its shape."""
     lower = ["<s>"] * WINDOW + [word.lower() for word in words] + ["</s>"] * WINDOW
-    shapes = ["", *(shape(word) for word in words), ""]
+    shapes = [shape(word) for word in words]
     features = []
     for place, word in enumerate(words):
         window = lower[place : place + 2 * WINDOW + 1]
@@ -231,10 +226,14 @@ def token_features(words: Sequence[str]) -> list[list[str]]:
         names += [f"-1,0:{before}|{lower_word}", f"0,1:{lower_word}|{after}"]
         names += [f"^{size}:{lower_word[:size]}" for size in affix_sizes]
         names += [f"${size}:{lower_word[-size:]}" for size in affix_sizes]
-        shape_before, own_shape, shape_after = shapes[place : place + 3]
-        names += [f"word:{word}", f"shape:{own_shape}"]
-        names.append(f"shape-1:{shape_before}" if shape_before else "first")
-        names.append(f"shape1:{shape_after}" if shape_after else "last")
+        names += [f"word:{word}", f"shape:{shapes[place]}"]
+        for step in (-1, 1):
+            if 0 <= place + step < len(words):
+                names.append(f"shape{step}:{shapes[place + step]}")
+        if place == 0:
+            names.append("first")
+        if place == len(words) - 1:
+            names.append("last")
         features.append([intern(name) for name in names])  # most of them are those of other tokens, too
     return features
 
