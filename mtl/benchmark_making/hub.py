@@ -77,7 +77,7 @@ def _mirrored(task: Task, files: Collection[str]) -> list[str]:
     """The paths of the task's files, which are the same in its folder and in the dataset. Raises InputError if it lacks one."""
     paths: dict[str, None] = {}
     for split in task.files:
-        names = [PurePosixPath(task.folder, name).as_posix() for name in task.file_names(split)]
+        names = task.relative_paths(split)
         if task.layout(split, Path()).part == NUMBERED:
             try:
                 names = numbered_names(names[0], files)

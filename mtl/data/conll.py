@@ -14,7 +14,7 @@ from pathlib import Path
 from mtl.base.errors import InputError
 
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-INVISIBLE = " \t\r\n\ufeff\u200b"  # all that an empty line may hold
+EMPTY = re.compile(r"[\s\ufeff\u200b]*")  # a line of nothing that is seen
 DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
 COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)|## [^\t]*\S.*\t")
@@ -28,7 +28,7 @@ class Sentence:
 
     document: str = ""  # the id or the number of its document; empty: none has begun
     text: str = ""  # as the comment before it says; empty: none says it
-    line: int = 0  # that of its first row; 0: there is none
+    line: int = 0  # that of its first row, even if this is no token; 0: there is none
     rows: list[list[str]] = field(default_factory=list)  # the cells of each token
 
 
@@ -42,48 +42,43 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
     """The sentences of a file with these lines, which have no line ends. Without a `width`, all lines have as many cells as the first token.
     Raises InputError, which names the file and the line, for a line with another number of cells, and for a file without tokens."""
     remaining = iter(lines)
-    first_lines, token_line = _lines_to_token(remaining)
-    if token_line is None:
+    first_lines = []  # up to the first token
+    for line in remaining:
+        first_lines.append(line)
+        if not EMPTY.fullmatch(line) and not line.startswith(("#", DOCUMENT_TOKEN)):
+            break
+    else:
         raise InputError("no tokens", path=path)
     expected = "header: names" if width else "the first token has"
-    separator = "\t" if "\t" in token_line else " "
-    width = width or len(_cells(token_line, separator))
+    separator = "\t" if "\t" in first_lines[-1] else " "
+    width = width or len(_cells(first_lines[-1], separator))
     sentence = Sentence()
     documents = 0  # that have begun
     for number, line in enumerate(chain(first_lines, remaining, [""]), start=1):
         cells = _cells(line, separator)
         if line.startswith(" ") and len(cells) == width - 1:
             cells.insert(0, "")  # a token of invisible characters
-        begins_document = cells[:1] == [DOCUMENT_TOKEN]
-        if begins_document or not line.strip(INVISIBLE):
-            if sentence.rows:
-                yield replace(sentence, rows=_tokens(sentence.rows))
-                sentence = Sentence(sentence.document)
-            if begins_document:
-                documents += 1
-                sentence.document = str(documents)
-        elif not sentence.rows and line.startswith("#") and (COMMENT.match(line) or len(cells) != width):
+        is_document = cells[:1] == [DOCUMENT_TOKEN]
+        is_end = is_document or EMPTY.fullmatch(line)
+        is_comment = not sentence.rows and line.startswith("#") and (COMMENT.match(line) or len(cells) != width)
+        if is_end and sentence.rows:
+            yield replace(sentence, rows=_tokens(_without_source(sentence.rows)))
+            sentence = Sentence(sentence.document)
+        if is_document:
+            documents += 1
+            sentence.document = str(documents)
+        elif is_comment:
             if document := DOCUMENT.fullmatch(line.strip()):
                 documents += 1
                 sentence.document = document["id"] or str(documents)
             elif text := TEXT.match(line):
                 sentence.text = text[1].strip()
-        elif len(cells) < width or any(cells[width:]):
-            rule = "write a token on each line, and an empty line between sentences"
-            raise InputError(f"{len(cells)} cells where {expected} {width}; {rule}", path=path, line=number)
-        else:
+        elif not is_end:
+            if len(cells) < width or any(cells[width:]):
+                rule = "write a token on each line, and an empty line between sentences"
+                raise InputError(f"{len(cells)} cells where {expected} {width}; {rule}", path=path, line=number)
             sentence.line = sentence.line or number
             sentence.rows.append(cells[:width])
-
-
-def _lines_to_token(lines: Iterator[str]) -> tuple[list[str], str | None]:
-    """The lines up to the first one that holds a token, and this line; all lines and None if there is none."""
-    first_lines: list[str] = []
-    for line in lines:
-        first_lines.append(line)
-        if line.strip().strip(INVISIBLE) and not line.startswith(("#", DOCUMENT_TOKEN)):
-            return first_lines, line
-    return first_lines, None
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -92,11 +87,14 @@ def _cells(line: str, separator: str) -> list[str]:
     return cells if separator == "\t" else [cell for cell in cells if cell]
 
 
+def _without_source(rows: list[list[str]]) -> list[list[str]]:
+    """The rows of a sentence without a comment that has as many cells as a token, as the source of a sentence in GermEval: "#" before the token 1."""
+    is_source = [row[0] for row in rows[:2]] == ["#", "1"] and len(rows[0]) > 2  # two cells may be words with tags
+    return rows[1:] if is_source else rows
+
+
 def _tokens(rows: list[list[str]]) -> list[list[str]]:
     """The rows of a sentence that are tokens. Where their first cells count them, rows for several tokens, or for none, may stand between them."""
-    # Before such a sentence, a comment may have as many cells as a token (GermEval). In a file of two columns, "#" and "1" may be words.
-    if [row[0] for row in rows[:2]] == ["#", "1"] and len(rows[0]) > 2:
-        rows = rows[1:]
     numbers = [row[0] for row in rows if not UNCOUNTED.fullmatch(row[0])]
     if not numbers or numbers != [str(number) for number in range(1, len(numbers) + 1)]:
         return rows

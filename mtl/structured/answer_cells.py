@@ -1,28 +1,53 @@
-"""The cells of answer spans. A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "words": [...]}`:
-
-- text: the gold answers; a row without an answer has none, and its lists are empty.
-- answer_start: the position of each answer's first character in the passage; null if the answer occurs several times and the data does not
-  say which occurrence is meant. Models learn the first one, and a warning counts such rows.
-- words: the first and the last unit of the first answer."""
+"""The cells of answer spans. A target is a JSON object in one cell, `{"text": [...], "answer_start": [...], "words": [...]}`."""
 
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 from mtl.base.wording import counted
-from mtl.structured.passages import units_of
+from mtl.structured.passages import units_within
 
-Gold = dict[str, list[Any]]  # a target as an object
 CELL = '"answer_start"'  # tells a target in JSON from the text of an answer
 PARSED = 1 << 12  # the most targets that stay parsed
 MOST_DIGITS = 11  # of the number of a character
 SHOWN = 60  # the most characters of an answer in a message
 
 
+class Gold(NamedTuple):
+    """A target: the gold answers of a row. An answer has no start if it occurs several times in the passage and the data does not say which
+    occurrence is meant: models learn the first one, and a warning counts such rows."""
+
+    texts: Sequence[str]  # without an answer, all lists are empty
+    starts: Sequence[int | None]  # the position of each answer's first character in the passage
+    words: Sequence[int] = ()  # the first and the last unit of the first answer
+
+    @property
+    def cell(self) -> str:
+        """The cell of this target."""
+        target = {"text": list(self.texts), "answer_start": list(self.starts), "words": list(self.words)}
+        return json.dumps(target, ensure_ascii=False)
+
+    @property
+    def run(self) -> tuple[int, int]:
+        """The first and the last unit of the first answer; without an answer 0 and 0, the whole passage."""
+        first, last = self.words or (0, 0)
+        return first, last
+
+    def located(self, passage: str, starts: Sequence[str] | None) -> "Gold":
+        """The target with the places of its answers in this passage. `starts` are the cells that say where they begin; None: `self.starts` does.
+        Raises ValueError for an answer that does not stand there."""
+        if not self.texts:
+            return Gold([], [])
+        declared = self.starts if starts is None else _parse_starts(starts, len(self.texts))
+        positions = [_position(text, start, passage) for text, start in zip(self.texts, declared, strict=True)]
+        first = passage.find(self.texts[0]) if positions[0] is None else positions[0]
+        return Gold(self.texts, positions, units_within(passage, first, first + len(self.texts[0])))
+
+
 @lru_cache(PARSED)
 def gold(cell: str) -> Gold:
-    """The object in a target's cell. Raises ValueError for a cell of another form."""
+    """The target in a cell. Raises ValueError for a cell of another form."""
     try:
         value = json.loads(cell)
         texts, starts, words = value["text"], value["answer_start"], value.get("words", [])
@@ -39,7 +64,7 @@ def gold(cell: str) -> Gold:
     if not is_valid:
         form = '{"text": ["Warsaw"], "answer_start": [17]}'
         raise ValueError(f"target {_shown(cell)} is not of the form {form}")
-    return {"text": texts, "answer_start": starts, "words": words}
+    return Gold(texts, starts, words)
 
 
 def is_target(cell: str) -> bool:
@@ -47,20 +72,7 @@ def is_target(cell: str) -> bool:
     return cell.startswith("{") and CELL in cell
 
 
-def answer_cell(text: Sequence[str], answer_start: Sequence[int | None], words: Sequence[int] = ()) -> str:
-    """The cell of a target with these lists."""
-    target = {"text": list(text), "answer_start": list(answer_start), "words": list(words)}
-    return json.dumps(target, ensure_ascii=False)
-
-
-@lru_cache(PARSED)
-def answer_length(target: str) -> int:
-    """The number of words of the first gold answer; 0 if there is no answer."""
-    answers = gold(target)["text"]
-    return len(units_of(answers[0])) - 1 if answers else 0
-
-
-def parse_starts(cells: Sequence[str], answers: int) -> list[int]:
+def _parse_starts(cells: Sequence[str], answers: int) -> list[int]:
     """The numbers in the cells of starts, one for each of so many answers. Raises ValueError for other cells, or another number of them."""
     if len(cells) != answers:
         raise ValueError(f"{counted(answers, 'answer')} and {counted(len(cells), 'start')}; each answer has one")
@@ -69,7 +81,7 @@ def parse_starts(cells: Sequence[str], answers: int) -> list[int]:
     return list(map(int, cells))
 
 
-def answer_position(answer: str, start: int | None, passage: str) -> int | None:
+def _position(answer: str, start: int | None, passage: str) -> int | None:
     """The answer's first character; None if it occurs several times and there is no `start`. Raises ValueError if it does not stand there."""
     first = passage.find(answer)
     if start is None:

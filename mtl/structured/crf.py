@@ -5,14 +5,8 @@ without units have one sequence, the empty one, whose probability is 1."""
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
-from mtl.tasks.head_targets import PAST
-
-
-def by_row(outputs: Tensor, sizes: Tensor, padding: float = 0) -> Tensor:
-    """Outputs (units, …) as (rows, steps, …), `padding` after the last unit of a row. `sizes` are the numbers of units, int64 (rows,) on the CPU."""
-    return pad_sequence(list(outputs.split(sizes.tolist())), batch_first=True, padding_value=padding)
+from mtl.tasks.head_targets import PAST, by_row
 
 
 def is_unit(sizes: Tensor, steps: int, device: torch.device) -> Tensor:

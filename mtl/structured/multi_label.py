@@ -50,9 +50,6 @@ class LabelSetHead(HeadTargets):
 
     weights: np.ndarray | None = None  # float32 (labels,): what a row with a label counts, if one without it counts 1
 
-    def outputs(self, answers: Sequence[str]) -> int:
-        return len(self.labels)
-
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         codes: np.ndarray = indicators(self.task, targets).toarray()
         codes[[is_unknown(target) for target in targets]] = np.nan
@@ -103,9 +100,9 @@ class MultiLabel(TargetKind):
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
+        if problem := super().problem(task):
+            return problem
         labels, separator = task.labels or [], separator_of(task)
-        if len(labels) < 2 or len(set(labels)) < len(labels):
-            return "labels: needs at least two, all different"
         if not separator or "\n" in separator or "\r" in separator:
             return "label_separator: is what stands between two labels in a cell, without line ends"
         if task.indices is not None and not len(set(task.indices)) == len(task.indices) == len(labels):

@@ -44,7 +44,7 @@ def unit_text(text: str, first: int, last: int) -> str:
 
 def best_run(scores: np.ndarray) -> tuple[int, int, float]:
     """The run of at most LONGEST scores with the largest sum: the positions of its first and its last score, and the
-    sum. Of runs with equal sums, the shortest counts, then the first. There must be at least one score."""
+    sum; 0, 0 and -inf without scores. Of runs with equal sums, the shortest counts, then the first."""
     sums = np.concatenate([[0.0], np.cumsum(scores)])
     best = (0, 0, -math.inf)
     for length in range(1, min(LONGEST, len(scores)) + 1):

@@ -47,7 +47,7 @@ def normalized(answer: str) -> str:
 def _best(split: Callable[[str], Sequence[str]], target: str, predicted: str) -> float:
     """The highest F1 of the answer and one of the gold answers, both normalized, of the parts that they are split into."""
     answer = Counter(split(normalized(predicted)))
-    gold_texts = [text for text in map(normalized, gold(target)["text"]) if text] or [""]
+    gold_texts = [text for text in map(normalized, gold(target).texts) if text] or [""]
     return max(_f1(Counter(split(text)), answer) for text in gold_texts)
 
 

@@ -5,7 +5,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import zip_longest
 from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from mtl.structured.span_f1 import OUTSIDE
 from mtl.tasks.floor_targets import Sizes, Target
-from mtl.tasks.head_targets import PAST, ClassesHead
+from mtl.tasks.head_targets import PAST, ClassesHead, by_row
 from mtl.tasks.target_kind import UnitKind
 from mtl.tasks.task import Task
 
@@ -37,24 +36,23 @@ class TokenLabelsHead(ClassesHead):
 
     transitions: "Tensor | None" = None
 
-    def outputs(self, answers: Sequence[str]) -> int:
-        return len(self.labels)
-
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """The codes of the tags, (rows, most tokens), PAST after the last token of a row."""
         index = {tag: code for code, tag in enumerate(self.labels)}
         rows = [[index[tag] for tag in (target or "").split()] for target in targets]
-        columns = list(zip_longest(*rows, fillvalue=PAST))
-        return np.array(columns, dtype=np.float64).reshape(len(columns), len(rows)).T
+        codes = np.full((len(rows), max(map(len, rows), default=0)), PAST, dtype=np.float64)
+        for number, row in enumerate(rows):
+            codes[number, : len(row)] = row
+        return codes
 
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Tokens that no model reads, because it cuts the text, get the tag O, or without one the first label."""
         unread = OUTSIDE if OUTSIDE in self.labels else self.labels[0]
-        rows = []
+        targets = []
         for row, text in zip(codes, texts, strict=True):
             tags = [self.labels[int(code)] for code in row if code != PAST]
-            rows.append(" ".join(tags + [unread] * (len(tokens_of(text)) - len(tags))))
-        return np.array(rows, dtype=object)
+            targets.append(" ".join(tags + [unread] * (len(tokens_of(text)) - len(tags))))
+        return np.array(targets, dtype=object)
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """Cross-entropy of each token; with transitions, minus the logarithm of the probability of each row's tags, as the mean over tokens."""
@@ -64,11 +62,9 @@ class TokenLabelsHead(ClassesHead):
 
         assert sizes is not None
         if self.transitions is not None:
-            total = sequence_loss(outputs, codes.long(), sizes, self.transitions)
-        else:
-            unit_codes = codes[is_unit(sizes, codes.shape[1], codes.device)].long()
-            total = F.cross_entropy(outputs, unit_codes, reduction="sum")
-        return total / len(outputs)
+            return sequence_loss(outputs, codes.long(), sizes, self.transitions) / len(outputs)
+        token_codes = codes[is_unit(sizes, codes.shape[1], codes.device)].long()
+        return F.cross_entropy(outputs, token_codes, reduction="sum") / len(outputs)
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         assert sizes is not None
@@ -78,12 +74,12 @@ class TokenLabelsHead(ClassesHead):
         return self._with(transitions=transitions)
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        from mtl.structured.crf import best_sequences, by_row
+        if self.transitions is None:
+            return by_row(outputs.argmax(dim=1), sizes, PAST)
+        from mtl.structured.crf import best_sequences
 
         assert sizes is not None
-        if self.transitions is not None:
-            return best_sequences(outputs, sizes, self.transitions)
-        return by_row(outputs.argmax(dim=1), sizes, PAST)
+        return best_sequences(outputs, sizes, self.transitions)
 
 
 class TokenLabels(UnitKind):
@@ -100,26 +96,26 @@ class TokenLabels(UnitKind):
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
+        if problem := super().problem(task):
+            return problem
         labels, indices = task.labels or [], task.indices
-        if len(labels) < 2 or len(set(labels)) < len(labels):
-            return "labels: needs at least two, all different"
-        if odd := [label for label in labels if not label or re.search(r"\s", label)]:
-            return f"labels: {odd[0]!r} is empty or has a space; a tag has none"
+        for label in labels:
+            if not label or re.search(r"\s", label):
+                return f"labels: {label!r} is empty or has a space; a tag has none"
         if indices is None:
             return None
-        if len(set(indices)) < len(indices) or len(indices) != len(labels):
+        if not len(set(indices)) == len(indices) == len(labels):
             return f"indices: must be {len(labels)}, one for each label, all different"
-        if mixed := [name for name, label in zip(indices, labels, strict=True) if name in labels and name != label]:
-            return f"indices: {mixed[0]!r} is a label and the index of another one"
+        for index, label in zip(indices, labels, strict=True):
+            if index in labels and index != label:
+                return f"indices: {index!r} is a label and the index of another one"
         return None
 
     @cached_property
     def meanings(self) -> dict[str, str]:
-        """What stands for each tag in a file: the tag itself, or its index."""
-        return {label: label for label in self.labels} | dict(zip(self.task.indices or (), self.labels, strict=False))
-
-    def size(self, inputs: Sequence[Sequence[str]]) -> int:
-        return len(tokens_of(inputs[0][-1]))
+        """The tag that a text in a file stands for: a tag for itself, an index for its label."""
+        indices = self.task.indices or self.labels
+        return {label: label for label in self.labels} | dict(zip(indices, self.labels, strict=True))
 
     def units(self, text: str) -> np.ndarray:
         return np.array([match.span() for match in TOKEN.finditer(text)], dtype=np.int64).reshape(-1, 2)
@@ -137,11 +133,12 @@ class TokenLabels(UnitKind):
         if unknown := [tag for tag in cells if tag not in self.meanings]:
             known = ", ".join(self.task.indices or self.labels)
             raise ValueError(f"unknown tag {unknown[0]!r}, expected one of {known}")
-        return " ".join([self.meanings[tag] for tag in cells])
+        return " ".join(self.meanings[tag] for tag in cells)
 
     def join(self, values: Sequence[str]) -> str:
-        if odd := [value for value in values if not TOKEN.fullmatch(value)]:
-            raise ValueError(f"tag {odd[0]!r} is empty or has a space")
+        for value in values:
+            if not TOKEN.fullmatch(value):
+                raise ValueError(f"tag {value!r} is empty or has a space")
         return " ".join(values) or OUTSIDE
 
     def join_text(self, tokens: Sequence[str]) -> str:
@@ -156,10 +153,10 @@ class TokenLabels(UnitKind):
     def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """The index of each token's label, int64 (tokens,)."""
         index = {tag: code for code, tag in enumerate(self.labels)}
-        return np.array([index[tag] for target in targets for tag in target.split()], dtype=np.int64)
+        return np.array([index[tag] for tag in " ".join(targets).split()], dtype=np.int64)
 
     def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
-        return self._rows(estimator.predict(features).astype(np.int64), sizes)
+        return self._targets(estimator.predict(features).astype(np.int64), sizes)
 
     def repeat(self, answer: Target, rows: int, sizes: Sizes) -> np.ndarray:
         """The same tag for every token."""
@@ -169,20 +166,18 @@ class TokenLabels(UnitKind):
     def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """A random tag for each token, with the same distribution as the tags of the training rows."""
         assert sizes is not None
-        return self._rows(rng.choice(self.fit_targets(train, None), size=sizes.sum()), sizes)
+        return self._targets(rng.choice(self.fit_targets(train, None), size=sizes.sum()), sizes)
 
     def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each of the task's labels is equally probable for each token, whether it occurs or not."""
         assert sizes is not None
-        return self._rows(rng.integers(len(self.labels), size=sizes.sum()), sizes)
+        return self._targets(rng.integers(len(self.labels), size=sizes.sum()), sizes)
 
     def commonest(self, train: np.ndarray) -> str:
         """The most frequent tag; among equally frequent ones, the first label."""
         return str(self.constants(train)[0])
 
-    def usual(
-        self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str]) -> np.ndarray:
         """The most frequent tag of each word in the training rows, whose texts are `texts`; for other words, the most frequent one of all."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for target, text in zip(train, texts, strict=True):
@@ -191,7 +186,7 @@ class TokenLabels(UnitKind):
         # Of equally frequent tags, the first.
         tag_of = {token: max(self.labels, key=tags.__getitem__) for token, tags in counts.items()}
         commonest = self.commonest(train)
-        answers = [" ".join([tag_of.get(token, commonest) for token in tokens_of(text)]) for text in rows]
+        answers = [" ".join(tag_of.get(token, commonest) for token in tokens_of(text)) for text in rows]
         return np.array(answers, dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:
@@ -199,22 +194,21 @@ class TokenLabels(UnitKind):
         counts = np.bincount(self.fit_targets(train, None), minlength=len(self.labels))
         return [self.labels[label] for label in np.argsort(-counts, kind="stable")]
 
-    def _rows(self, codes: np.ndarray, sizes: Sizes) -> np.ndarray:
+    def _targets(self, codes: np.ndarray, sizes: Sizes) -> np.ndarray:
         """Indices of labels, (tokens,), as targets (rows,)."""
         assert sizes is not None
         tags = np.array(self.labels, dtype=object)[codes]
-        ends = np.cumsum(sizes).tolist()
-        rows = [" ".join(tags[end - size : end]) for end, size in zip(ends, sizes.tolist(), strict=True)]
-        return np.array(rows, dtype=object)
+        rows = np.split(tags, np.cumsum(sizes))[:-1]
+        return np.array([" ".join(row) for row in rows], dtype=object)
 
     def distribution(self, targets: np.ndarray) -> str:
-        counts = Counter(tag for target in targets for tag in target.split())
+        counts = Counter(" ".join(targets).split())
         shares = [f"{tag} {count / counts.total():.1%}" for tag, count in counts.most_common(SHOWN)]
         further = [f"{len(counts) - SHOWN} further tags"] if len(counts) > SHOWN else []
         return f"{counts.total():,} tokens: {', '.join(shares + further)}"
 
     def absent(self, targets: np.ndarray) -> list[str]:
-        present = {tag for target in targets for tag in target.split()}
+        present = set(" ".join(targets).split())
         return [label for label in self.labels if label not in present]
 
 
@@ -233,12 +227,14 @@ def token_features(words: Sequence[str]) -> list[list[str]]:
         names += [f"^{size}:{lower_word[:size]}" for size in affix_sizes]
         names += [f"${size}:{lower_word[-size:]}" for size in affix_sizes]
         names += [f"word:{word}", f"shape:{shapes[place]}"]
-        names += [f"shape{step}:{shapes[place + step]}" for step in (-1, 1) if 0 <= place + step < len(words)]
+        for step in (-1, 1):
+            if 0 <= place + step < len(words):
+                names.append(f"shape{step}:{shapes[place + step]}")
         if place == 0:
             names.append("first")
         if place == len(words) - 1:
             names.append("last")
-        features.append(list(map(intern, names)))  # most of them are those of other tokens, too
+        features.append([intern(name) for name in names])  # most of them are those of other tokens, too
     return features
 
 

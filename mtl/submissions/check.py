@@ -48,7 +48,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
                 notes.append(f"{part.name}: {remark}")
     problems += entry_problems(files, suite, read_template(suite, data_dir), figures)
     problems += files.foreign_problems(suite, "a submission")
-    return Checked(problems, data_remarks([data[id] for id in figures], data_dir), notes)
+    return Checked(problems, data_remarks([file for id in figures for file in data[id].values()], data_dir), notes)
 
 
 def _task_problems(files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """The leaderboard's entry on a system, which a submission of rows has beside its files: facts on the system, and figures that predictions give."""
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +19,6 @@ from mtl.submissions.files import SubmissionFiles, is_entry
 from mtl.submissions.row_files import RowFile
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
-from mtl.tasks.target_kind import Target
-from mtl.tasks.targets import target_kind
 
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
 ROWS = "rows"  # the measure that is the number of rows
@@ -64,21 +62,20 @@ def _parse_entry(path: str, content: bytes) -> dict[str, Any]:
     return {**parse_json(content.removeprefix(BOM_UTF8), path, EntryKeys, remedy)}
 
 
-def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
+def measure(suite: Suite, file: RowFile, predictions: np.ndarray) -> dict[str, float]:
     """The entry's figures for a data file, by name: those of the measures that its task has, on the scale `suite.scale`; none if the rows are
     not the official ones or have no targets. A task that lacks the measure's first metric counts only if its own metric is a substitute."""
     if file.changed or not file.has_official_size or not file.labelled:
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
     rows = scored_rows(task, read_examples(task, Path(file.name)))
-    predicted = np.array(predictions, dtype=target_kind(task).dtype)
     figures: dict[str, float] = {}
     for name, (first, *substitutes) in suite.submission.measures.items():
         metric = first if first in (task.also or ()) else task.metric
         if first == ROWS:
-            figures[name] = len(predicted)
+            figures[name] = len(predictions)
         elif metric in (first, *substitutes):
-            figures[name] = score(task.measured_by(metric), predicted, rows) * suite.scale / 100
+            figures[name] = score(task.measured_by(metric), predictions, rows) * suite.scale / 100
     return figures
 
 

@@ -1,7 +1,7 @@
 """Files of the data's rows, which may have a prediction each: a further key on the line, and what the line had stays as it is."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -169,9 +169,9 @@ def _size(task: Task, row: dict[str, Any]) -> int | None:
         return None
 
 
-def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list[str]:
-    """What keeps files that were written from this data, each task's by split, from being submitted, one line each; empty if they are official."""
-    files = [(f"{file.task.id} {file.split}", file) for by_split in tasks for file in by_split.values()]
+def data_remarks(data: Sequence[RowFile], data_dir: Path) -> list[str]:
+    """What keeps files that were written from this data from being submitted, one line each; empty if they are official."""
+    files = [(f"{file.task.id} {file.split}", file) for file in data]
     names_by_remark = {
         "rows without labels": [name for name, file in files if not file.labelled],
         "not the official numbers of rows": [

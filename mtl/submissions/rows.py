@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.data.examples import read_targets
 from mtl.submissions.data_rows import DataRows, prediction_order
-from mtl.submissions.entry import LEFT_OUT, Content, file_name, fill_entry, measure, read_entry, read_template, unfilled
+from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, measure, read_entry, read_template, unfilled
 from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked, Submitted
 from mtl.submissions.forms import read_json_lines
@@ -23,63 +24,49 @@ from mtl.submissions.row_files import RowFile, data_files, data_remarks, predict
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
-Predicted = Mapping[str, Sequence["PredictedFile"]]  # the files of a submission by task id
 Parts = Mapping[str, PredictionLines]  # the predictions that a submission has of a task, by split
 
 
-@dataclass(frozen=True)
-class PredictedFile:
-    """A data file whose rows have predictions."""
+@dataclass
+class RowSubmission:
+    """A submission of rows that is not written yet."""
 
-    data: RowFile
-    text: str  # the rows with their predictions
-    figures: dict[str, float]  # that the entry has of it, by name
+    suite: Suite
+    texts: dict[str, str] = field(default_factory=dict)  # the rows with their predictions, by file name
+    figures: Figures = field(default_factory=dict)  # of the entry; tasks that are not in it are left out
+
+    def add(self, file: RowFile, values: Sequence[Any], targets: np.ndarray) -> None:
+        """Add a data file with these JSON values as predictions, which mean these targets (rows,)."""
+        self.texts[rows_name(file.task, file.split)] = file.with_predictions(values)
+        self.figures.setdefault(file.task.id, {})[file.split] = measure(self.suite, file, targets)
+
+    def write(self, folder: Path, name: str, entry: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Write all files, and return the entry, the file `name`: an empty or an earlier `entry` with these facts and the figures."""
+        for text_name, text in self.texts.items():
+            write_text(folder / text_name, text)
+        filled = fill_entry(entry, self.suite, facts, self.figures)
+        write_json(folder / name, filled)
+        return filled
 
 
 def write_rows(run: Submitted) -> list[str]:
     """Write `submission/` in the seed's folder: NAME.json, and TASK/dev.jsonl and TASK/test.jsonl for each task. Returns what its user should know.
     Raises InputError, and writes nothing, if the data has another number of rows than the predictions, or a key `prediction`."""
-    data = {task.id: data_files(task, run.data_dir) for task in run.tasks}
-    predicted = {id: [_file_of_run(run, file, files) for file in files.values()] for id, files in data.items()}
+    submission = RowSubmission(run.suite, figures={task.id: {} for task in run.tasks})
+    files: list[RowFile] = []
+    for task in run.tasks:
+        task_files = list(data_files(task, run.data_dir).values())
+        for file in task_files:
+            path = run.folder.predictions(run.seed, file.split, task.id)
+            targets = read_targets(task, path, predicted=True)
+            if len(targets) != len(file.lines):
+                raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
+            submission.add(file, prediction_values(task, targets.tolist(), task_files), targets)
+        files += task_files
     template = read_template(run.suite, run.data_dir)
     name = file_name(str(run.facts["name"]))
-    entry = _write(run.folder.submission_folder(run.seed), predicted, name, template or {}, run.suite, run.facts)
-    return data_remarks(list(data.values()), run.data_dir) + _entry_remarks(run, name, entry, template is not None)
-
-
-def _file_of_run(run: Submitted, file: RowFile, files: Mapping[str, RowFile]) -> PredictedFile:
-    """A data file with the run's predictions, in the form of the labels in all `files` of the task."""
-    path = run.folder.predictions(run.seed, file.split, file.task.id)
-    targets = read_targets(file.task, path, predicted=True).tolist()
-    if len(targets) != len(file.lines):
-        raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
-    values = prediction_values(file.task, targets, list(files.values()))
-    return PredictedFile(file, file.with_predictions(values), measure(run.suite, file, targets))
-
-
-def _write(folder: Path, predicted: Predicted, name: str, entry: Content, suite: Suite, facts: Content) -> Content:
-    """Write a submission, and return its entry, the file `name`: `entry` with these facts and the figures of the predicted files."""
-    for files in predicted.values():
-        for file in files:
-            write_text(folder / rows_name(file.data.task, file.data.split), file.text)
-    figures = {id: {file.data.split: file.figures for file in files} for id, files in predicted.items()}
-    filled = fill_entry(entry, suite, facts, figures)
-    write_json(folder / name, filled)
-    return filled
-
-
-def _entry_remarks(run: Submitted, name: str, entry: Content, has_template: bool) -> list[str]:
-    """What the user of a run's entry, the file `name`, should know, one line each. `has_template`: whether an empty entry was filled to make it."""
-    remarks, declared = list[str](), run.suite.submission
-    if LEFT_OUT in entry:
-        remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
-    if not has_template and declared.template is not None:
-        how = f"; get it with mtl data {run.suite.name}" if declared.template_source else ""
-        path = run.data_dir / declared.template
-        remarks.append(f"{path}: no such file; {name} has only what is known of the system{how}")
-    if keys := list(unfilled(entry)):
-        remarks.append(f"{name}: still to be filled in by you: {', '.join(keys)}")
-    return remarks
+    entry = submission.write(run.folder.submission_folder(run.seed), name, template or {}, run.facts)
+    return data_remarks(files, run.data_dir) + _entry_remarks(run, name, entry, template is not None)
 
 
 def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None) -> Checked:
@@ -88,53 +75,68 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     with locating(key="--name"):
         typed(SubmissionConfig, {"header": "task", "name": name})  # the name is read as a setting; a header is required
     check_new_folder(out)
-    files = read_submission(path, suite)
-    entry_name, entry = read_entry(files)
-    data = list[Mapping[str, RowFile]]()  # of each task that both have, by split
-    predicted: dict[str, list[PredictedFile]] = {}
-    problems, without_data = list[str](), list[str]()
+    source = read_submission(path, suite)
+    entry_name, entry = read_entry(source)
+    submission = RowSubmission(suite)
+    files: list[RowFile] = []  # of the tasks that both have
+    without_data: list[str] = []
+    problems: list[str] = []
     for task in tasks:
-        parts = {split: read_json_lines(file) for split, file in files.of_rows(task, suite.submission.ids).items()}
-        row_files = data_files(task, data_dir) if parts else {}
-        if parts and not row_files:
+        parts = {split: read_json_lines(file) for split, file in source.of_rows(task, suite.submission.ids).items()}
+        task_files = list(data_files(task, data_dir).values()) if parts else []
+        if parts and not task_files:
             without_data.append(task.id)
-        if row_files:
-            data.append(row_files)
-            predicted[task.id] = []
-        for file in row_files.values():
-            rejoined = _rejoin_file(suite, file, parts, data_dir)
-            if isinstance(rejoined, PredictedFile):
-                predicted[task.id].append(rejoined)
-            else:
-                problems.append(rejoined)
-    if not data:
+        problems += _rejoin_files(submission, task_files, parts, data_dir)
+        files += task_files
+    if not files:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     if not problems:
         with new_folder(out) as folder:
-            _write(folder, predicted, entry_name if name is None else file_name(name), entry, suite, {"name": name})
-    left_out = f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_data)}"
-    return Checked(problems, ([left_out] if without_data else []) + data_remarks(data, data_dir))
+            submission.write(folder, entry_name if name is None else file_name(name), entry, {"name": name})
+    remarks = data_remarks(files, data_dir)
+    if without_data:
+        remarks.insert(0, f"left out, since {data_dir} has no dev or test file of them: {', '.join(without_data)}")
+    return Checked(problems, remarks)
 
 
-def _rejoin_file(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> PredictedFile | str:
-    """A data file with the submitted predictions, or the problem if rows have none, or several different ones. Raises InputError for a wrong one."""
-    try:
-        lines, order = _find_predictions(suite, file, parts, data_dir)
-    except InputError as error:
-        return str(error)
-    targets, errors = lines.targets(file.task, order, file.sizes)
-    if errors:
-        raise errors[0]
-    text = file.with_predictions([lines.values[position] for position in order])
-    return PredictedFile(file, text, measure(suite, file, targets))
+def _entry_remarks(run: Submitted, name: str, entry: Mapping[str, Any], has_template: bool) -> list[str]:
+    """What the user of a run's entry, the file `name`, should know, one line each. `has_template`: whether an empty entry was filled to make it."""
+    remarks = []
+    if LEFT_OUT in entry:
+        remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
+    declared = run.suite.submission
+    if declared.template is not None and not has_template:
+        how = f"; get it with mtl data {run.suite.name}" if declared.template_source else ""
+        path = run.data_dir / declared.template
+        remarks.append(f"{path}: no such file; {name} has only what is known of the system{how}")
+    if keys := list(unfilled(entry)):
+        remarks.append(f"{name}: still to be filled in by you: {', '.join(keys)}")
+    return remarks
+
+
+def _rejoin_files(submission: RowSubmission, files: Sequence[RowFile], parts: Parts, data_dir: Path) -> list[str]:
+    """Add a task's data files with the predictions of another submission. Returns the problems of files whose rows have none, or several different
+    ones. Raises InputError for a wrong prediction."""
+    problems = []
+    for file in files:
+        try:
+            lines, order = _find_predictions(submission.suite, file, parts, data_dir)
+        except InputError as error:
+            problems.append(str(error))
+            continue
+        targets, errors = lines.targets(file.task, order, file.sizes)
+        if errors:
+            raise errors[0]
+        submission.add(file, [lines.values[position] for position in order], targets)
+    return problems
 
 
 def _find_predictions(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> tuple[PredictionLines, Order]:
     """The predictions for a data file, and the order in which its rows get them. Those that the submission has for the file's split are taken if they
     fit, else all of the task: rows of our dev may be in a submission's test file. Raises InputError as `prediction_order` does."""
-    layout, ids = file.task.layout(file.split, data_dir), suite.submission.ids
+    ids = suite.submission.ids
     unknown = np.full(len(file.lines), np.nan)  # the order does not depend on targets
-    rows = DataRows(file.task, file.split, Path(file.name), layout, unknown)
+    rows = DataRows(file.task, file.split, Path(file.name), file.task.layout(file.split, data_dir), unknown)
     if len(parts) > 1:  # then there are both splits
         with suppress(InputError):
             return parts[file.split], prediction_order(rows, parts[file.split], ids)
@@ -146,8 +148,9 @@ def _joined(parts: Sequence[PredictionLines]) -> PredictionLines:
     """All predictions of a task as one list, with the columns that all parts have."""
     if len(parts) == 1:
         return parts[0]
-    names = ", ".join(part.name for part in parts)
     values = [value for part in parts for value in part.values]
-    shared = [column for column in parts[0].marks.columns if all(column in part.marks.columns for part in parts)]
-    columns = {column: [value for part in parts for value in part.marks.columns[column]] for column in shared}
-    return PredictionLines(names, values, RowMarks(columns), are_rows=True)
+    columns: dict[str, list[Any]] = {}
+    for column in parts[0].marks.columns:
+        if all(column in part.marks.columns for part in parts):
+            columns[column] = [value for part in parts for value in part.marks.columns[column]]
+    return PredictionLines(", ".join(part.name for part in parts), values, RowMarks(columns), are_rows=True)

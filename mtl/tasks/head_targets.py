@@ -35,9 +35,9 @@ class HeadTargets(ABC):
         """The words that the outputs of a head mean, from the targets of the training rows."""
         return []
 
-    @abstractmethod
     def outputs(self, answers: Sequence[str]) -> int:
-        """The number of outputs that a head has for one input."""
+        """The number of outputs that a head has for one input: one for each label. Kinds without labels have other outputs."""
+        return len(self.labels)
 
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Targets (rows,) as codes, float64 (rows,) or (rows, codes)."""
@@ -114,6 +114,14 @@ class ClassesHead(HeadTargets):
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         return outputs.argmax(dim=1)
+
+
+def by_row(outputs: "Tensor", sizes: "Tensor | None", padding: float = 0) -> "Tensor":
+    """Outputs (inputs, …) as (rows, most inputs, …), with `padding` after the last input of a row; `sizes` must be there, and on the CPU."""
+    from torch.nn.utils.rnn import pad_sequence
+
+    assert sizes is not None
+    return pad_sequence(list(outputs.split(sizes.tolist())), batch_first=True, padding_value=padding)
 
 
 def log_mean(outputs: Sequence["Tensor"]) -> "Tensor":

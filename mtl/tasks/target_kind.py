@@ -49,7 +49,10 @@ class TargetKind(FloorTargets):
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
-        """The error in the task's declaration, as "key: message", or None."""
+        """The error in the task's declaration, as "key: message", or None. Labels that declare a kind are two or more, all different."""
+        labels = task.labels or []
+        if cls.declared_by == "labels" and (len(labels) < 2 or len(set(labels)) < len(labels)):
+            return "labels: needs at least two, all different"
         return None
 
     # The row of a target.
@@ -145,6 +148,9 @@ class UnitKind(TargetKind):
 
     by_unit = True
 
+    def size(self, inputs: Sequence[Sequence[str]]) -> int:
+        return len(self.units(inputs[0][-1]))
+
     @abstractmethod
     def units(self, text: str) -> np.ndarray:
         """First character and end of each unit of a last text, int64 (units, 2). An empty one is the whole text."""
@@ -154,9 +160,7 @@ class UnitKind(TargetKind):
         """What a linear model reads of each unit of a row with these texts: names of binary features."""
 
     @abstractmethod
-    def usual(
-        self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str] = ()
-    ) -> np.ndarray:
+    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str]) -> np.ndarray:
         """The most frequent answer to each unit's words in the training rows: targets (rows,) of the rows with these last texts and, of pairs, first
         texts. `texts` are the last ones of the training rows."""
 

@@ -15,21 +15,20 @@ from mtl.tasks.layout import Layout, Reading
 from mtl.tasks.sources import HubSource, Source
 
 SPLITS = ("train", "dev", "test")
-# What GLUE, KLEJ, Superlim, the Hugging Face Hub and the folders of shared tasks call each split.
-SPLIT_WORDS = {
-    "train": ("train", "training", "trn", "trainset"),
-    "dev": ("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"),
-    "test": ("test", "testing", "tst", "testset"),
+# The split that a word names in GLUE, KLEJ, Superlim, on the Hugging Face Hub and in the folders of shared tasks.
+SPLIT_OF = {
+    **dict.fromkeys(("train", "training", "trn", "trainset"), "train"),
+    **dict.fromkeys(("dev", "development", "devel", "valid", "validation", "val", "eval", "devset"), "dev"),
+    **dict.fromkeys(("test", "testing", "tst", "testset"), "test"),
 }
-SPLIT_OF = {word: split for split, words in SPLIT_WORDS.items() for word in words}  # the split that a word names
+DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
+UNSCORED = "none"  # a value of `Task.scored`: no row of the task has a target, and its test rows are predicted only
 PART = "#"  # in a file's name, before the part that is meant
 NUMBERED = "*"  # a part: this file and those that differ from it in their number alone
 BESIDE = " + "  # between the names of two files whose lines belong together, and of several target columns
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 # Behind the name of a column with the place of marked words, how it counts.
 COUNTED = re.compile(r"\[(characters|words) from ([01])\](?= \+ |$)")
-DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
-UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
     "id", "text", "target", "labels", "label_separator", "range", "metric", "positive", "group", "same_source",
@@ -147,6 +146,24 @@ class Task:
         return [end for _, column in self.marked for end in span_ends(column)]
 
     @property
+    def target_columns(self) -> list[str]:
+        """The columns that the target stands in: one, or several that are joined by " + "."""
+        return self.target.split(BESIDE)
+
+    @property
+    def further_columns(self) -> list[str]:
+        """The columns that are kept beside texts and targets: those that metrics read, and those of the breakdown."""
+        return list(dict.fromkeys([*(self.columns or []), *(self.breakdown or [])]))
+
+    def read_columns(self, targets: bool) -> list[str]:
+        """The columns of a file that are read: those of texts and spans, and with targets those of target, starts, group and `further_columns`."""
+        inputs = [*self.text_columns, *self.span_columns]
+        if not targets:
+            return inputs
+        optional = [column for column in (self.starts, self.group) if column]
+        return [*inputs, *self.target_columns, *optional, *self.further_columns]
+
+    @property
     def implied_kind(self) -> str:
         """The target kind that a declaration without `kind` implies, or an empty string."""
         implied = {"labels": self.labels, "number": self.range, "choice": self.candidates}
@@ -154,16 +171,15 @@ class Task:
         return kinds[0] if len(kinds) == 1 else ""
 
     @property
-    def target_columns(self) -> list[str]:
-        """The columns that the target stands in: one, or several that are joined by " + "."""
-        return self.target.split(BESIDE)
-
-    @property
     def bounds(self) -> tuple[float, float]:
         """The smallest and the largest number that may be a target; only of a task with `range`."""
         assert self.range is not None
         low, high = self.range
         return low, high
+
+    def measured_by(self, metric: str) -> "Task":
+        """The same task with another metric, such as one of `also`."""
+        return replace(self, metric=metric)
 
     @property
     def scored_split(self) -> str:
@@ -179,23 +195,6 @@ class Task:
         """Whether the targets of this split are read. Those of a test file are read only if scores are on test."""
         return split != "test" or self.scored == "test"
 
-    @property
-    def further_columns(self) -> list[str]:
-        """The columns that are kept beside texts and targets: those that metrics read, and those of the breakdown."""
-        return list(dict.fromkeys([*(self.columns or []), *(self.breakdown or [])]))
-
-    def measured_by(self, metric: str) -> "Task":
-        """The same task with another metric, such as one of `also`."""
-        return replace(self, metric=metric)
-
-    def read_columns(self, targets: bool) -> list[str]:
-        """The columns of a file that are read: those of texts and spans, and with targets those of target, starts, group and `further_columns`."""
-        inputs = [*self.text_columns, *self.span_columns]
-        if not targets:
-            return inputs
-        optional = [column for column in (self.starts, self.group) if column]
-        return [*inputs, *self.target_columns, *optional, *self.further_columns]
-
     def file_names(self, split: str) -> list[str]:
         """The names of the split's files, without parts: one, two that are joined by " + ", or none."""
         declared = self.files.get(split) or ""
@@ -203,8 +202,7 @@ class Task:
 
     def file(self, split: str) -> str | None:
         """The first of `file_names`, or None where the task has none."""
-        names = self.file_names(split)
-        return names[0] if names else None
+        return next(iter(self.file_names(split)), None)
 
     def relative_paths(self, split: str) -> list[str]:
         """The paths of the split's files (`file_names`) below the data folder."""
@@ -222,15 +220,15 @@ class Task:
 
     def layout(self, split: str, data_dir: Path | None) -> Layout:
         """How the split's file is read; without a folder, as if no second file stood beside it. Raises InputError as `path`."""
-        declared = self.files.get(split) or ""
-        part = declared.partition(BESIDE)[0].partition(PART)[2]
-        paths = self.relative_paths(split)
-        beside = inside(data_dir, paths[1]) if data_dir is not None and len(paths) > 1 else None
+        first_file = (self.files.get(split) or "").split(BESIDE)[0]
+        _, _, part = first_file.partition(PART)
+        second_path = self.relative_paths(split)[1:]
+        beside = inside(data_dir, second_path[0]) if second_path and data_dir is not None else None
         return replace(self.plain_layout, part=part or None, beside=beside)
 
     def fingerprint(self) -> str:
         """SHA-256 of the fields that scores depend on, without those, and `reading.spans`, if they are None: runs stay valid after a new field."""
-        values = {name: getattr(self, name) for name in SCORES_DEPEND_ON if getattr(self, name) is not None}
+        values = {name: value for name, value in vars(self).items() if name in SCORES_DEPEND_ON and value is not None}
         if self.reading is not None:
             keys = vars(self.reading).items()
             values["reading"] = {key: value for key, value in keys if key != "spans" or value is not None}

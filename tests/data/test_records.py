@@ -317,6 +317,7 @@ def test_conll_u(tmp_path: Path) -> None:
         ("x O\n O\n", [["x", ""]]),
         ("-DOCSTART- -X-\n\nx O\n\n-DOCSTART- -X-\n\ny O\n", [["x"], ["y"]]),
         ("1-2 O\nwon O\n\n1 O\n1-2 O\n", [["1-2", "won"], ["1", "1-2"]]),  # results of games
+        ("\u00a0\nx O\n\u00a0\ny O\n", [["x"], ["y"]]),  # lines of no-break spaces
     ],
 )
 def test_sentences(tmp_path: Path, content: str, sentences: list[list[str]]) -> None:
@@ -342,7 +343,6 @@ def test_documents_and_a_header_that_names_the_columns(tmp_path: Path) -> None:
         ("# text = nothing\n\n", None, None),
         ("", None, None),
         ("\u00a0\n", None, None),
-        ("\u00a0\nx O\n", None, 1),
     ],
 )
 def test_what_is_no_file_of_tokens(tmp_path: Path, content: str, header: list[str] | None, line: int | None) -> None:

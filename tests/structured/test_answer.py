@@ -36,17 +36,17 @@ PASSAGES = [PASSAGE] * 3
 
 def test_targets_hold_all_answers_with_their_places() -> None:
     assert [gold(cell) for cell in TARGETS] == [
-        {"text": ["1984"], "answer_start": [3], "words": [2, 2]},
-        {"text": [], "answer_start": [], "words": []},
-        {"text": ["Warsaw", "to Warsaw"], "answer_start": [23, 20], "words": [7, 7]},
+        (["1984"], [3], [2, 2]),
+        ([], [], []),
+        (["Warsaw", "to Warsaw"], [23, 20], [7, 7]),
     ]
     for cell in [*TARGETS, located(["Warsaw"])]:
         assert KIND.parse(KIND.line_cell(KIND.to_line(cell))) == cell
-    assert gold(located(["Warsaw"])) == {"text": ["Warsaw"], "answer_start": [None], "words": [7, 7]}
+    assert gold(located(["Warsaw"])) == (["Warsaw"], [None], [7, 7])
     assert located([" ", ""], ["-1", "0"]) == located([]) == TARGETS[1]  # other ways to write that there is none
     user = KIND.parse('{"answer_start": [44], "text": ["left"]}')
-    assert gold(str(KIND.located(user, TEXTS, None)))["words"] == [13, 13]
-    assert gold(str(KIND.located(KIND.parse("Anna"), TEXTS, ["9"])))["answer_start"] == [9]
+    assert gold(str(KIND.located(user, TEXTS, None))).words == [13, 13]
+    assert gold(str(KIND.located(KIND.parse("Anna"), TEXTS, ["9"]))).starts == [9]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_targets_of_a_table_are_located(tmp_path: Path) -> None:
     rows = [("Who?", "Anna and Anna", "Anna", "9"), ("Who?", "x", "", "")]
     table = write_table(tmp_path / "x.tsv", ["question", "passage", "text[]", "start[]"], rows)
     read = read_examples(replace(TASK, target="text[]", starts="start[]"), table)
-    assert [gold(str(row.target))["answer_start"] for row in read] == [[9], []]
+    assert [gold(str(row.target)).starts for row in read] == [[9], []]
 
 
 class Estimator:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mtl.tasks.floor_targets import LEAST_PROBABILITY, Sizes, Target
-from mtl.tasks.head_targets import HeadTargets, log_mean
+from mtl.tasks.head_targets import HeadTargets, by_row, log_mean
 from mtl.tasks.target_kind import TargetKind
 from mtl.tasks.task import Task
 
@@ -33,7 +33,7 @@ class ChoiceHead(HeadTargets):
             right = codes.new_zeros(int(sizes.sum()))
             right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
             return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), right)
-        return F.cross_entropy(_by_row(outputs, sizes), codes.long())
+        return F.cross_entropy(_scores(outputs, sizes), codes.long())
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         if sizes is None or not self.separately:
@@ -44,11 +44,11 @@ class ChoiceHead(HeadTargets):
         return self._with(separately=True)
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
-        joint = log_mean([_by_row(scores, sizes) for scores in outputs])
+        joint = log_mean([_scores(part, sizes) for part in outputs])
         return joint[joint > -np.inf].unsqueeze(1)
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        return _by_row(outputs, sizes).argmax(dim=1)
+        return _scores(outputs, sizes).argmax(dim=1)
 
 
 class Choice(TargetKind):
@@ -137,10 +137,6 @@ class Choice(TargetKind):
         return 0.0
 
 
-def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-    """Head outputs (inputs, 1) as one row per row of the task, (rows, candidates), padded with -inf after the last candidate."""
-    from torch.nn.utils.rnn import pad_sequence
-
-    assert sizes is not None
-    rows = outputs[:, 0].float().split(sizes.tolist())
-    return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
+def _scores(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """Head outputs (inputs, 1) as the scores of each row's candidates, (rows, candidates), -inf after the last one."""
+    return by_row(outputs[:, 0].float(), sizes, -np.inf)

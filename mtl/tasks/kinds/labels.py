@@ -1,7 +1,7 @@
 """Labels: one of a fixed list. A target is the index of its label."""
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,7 +10,6 @@ import numpy as np
 from mtl.tasks.floor_targets import Sizes, Target
 from mtl.tasks.head_targets import ClassesHead
 from mtl.tasks.target_kind import TargetKind
-from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,9 +19,6 @@ class LabelHead(ClassesHead):
     """One output for each label."""
 
     weights: np.ndarray | None = None  # of the labels in the loss, float32 (labels,)
-
-    def outputs(self, answers: Sequence[str]) -> int:
-        return len(self.labels)
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """Cross-entropy, weighted in what `balanced` returns."""
@@ -53,12 +49,6 @@ class Labels(TargetKind):
     head_type = LabelHead
     declared_by = "labels"
     chart = "confusion"
-
-    @classmethod
-    def problem(cls, task: Task) -> str | None:
-        if task.labels is None or len(task.labels) < 2 or len(set(task.labels)) < len(task.labels):
-            return "labels: needs at least two, all different"
-        return None
 
     @property
     def types_name(self) -> str:  # type: ignore[override]
