@@ -1,7 +1,6 @@
 """Put a suite's data into its folder: download and unpack it, or generate it for an embedded suite."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from mtl.base.errors import InputError
@@ -18,14 +17,6 @@ from mtl.data.splits import choose_scored, missing_tasks
 from mtl.tasks.sources import HubSource, Source
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
-
-
-@dataclass(frozen=True)
-class _Report:
-    """The names of single files that the user is told of at the end; each download adds to them."""
-
-    unavailable: list[str] = field(default_factory=list)  # those that the server does not have
-    unverified: list[str] = field(default_factory=list)  # those of which the suite names no checksum
 
 
 def awaits_generation(suite: Suite, data_dir: Path) -> bool:
@@ -50,30 +41,37 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     if suite.generated:
         _generate(suite, data_dir)
         return
-    report = _Report()
-    for task in tasks:
-        missing = missing_tasks(suite, data_dir)
-        if task.id not in missing:
-            logger.info("%s: already there", task.id)
-        elif task.withdrawn:
-            _fetch_withdrawn(task, data_dir)
-        elif task.source is not None:
-            alike = [entry for entry in tasks if (entry.source, entry.folder) == (task.source, task.folder)]
-            _fetch_source(task, task.source, data_dir, [entry for entry in alike if entry.id in missing], report)
-        elif task.hub is not None:
-            _fetch_copy(task, task.hub, data_dir)
-        else:
-            problem = f"no such file, and the suite names no source for task {task.id}; put it there"
-            raise InputError(problem, path=missing[task.id])
-    if report.unverified:
-        logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(report.unverified))
+    unverified: list[str] = []  # names of files
+    try:
+        for task in tasks:
+            missing = missing_tasks(suite, data_dir)
+            if task.id not in missing:
+                logger.info("%s: already there", task.id)
+            elif task.withdrawn:
+                _fetch_withdrawn(task, data_dir)
+            elif task.source is not None:
+                same_source = [entry for entry in tasks if (entry.source, entry.folder) == (task.source, task.folder)]
+                same_zip = [entry for entry in same_source if entry.id in missing]
+                _fetch_source(task, task.source, data_dir, same_zip, unverified)
+            elif task.hub is not None:
+                _fetch_copy(task, task.hub, data_dir)
+            else:
+                problem = f"no such file, and the suite names no source for task {task.id}; put it there"
+                raise InputError(problem, path=missing[task.id])
+    finally:  # also where a later download fails
+        if unverified:
+            logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(unverified))
     _fetch_template(suite, data_dir)
-    if report.unavailable:
-        names = ", ".join(report.unavailable)
-        problem = f"{names} could not be downloaded; all other files of the chosen tasks are there"
+    missing = missing_tasks(suite, data_dir)
+    incomplete = [task for task in tasks if task.id in missing and not task.withdrawn]
+    single = [task for task in incomplete if task.source is not None and task.source.single_files]
+    unavailable = [name for task in single for name in _absent_files(task, data_dir)]
+    if unavailable:
+        problem = f"{', '.join(unavailable)} could not be downloaded; all other files of the chosen tasks are there"
         raise InputError(f"{problem}; put these files there yourself, or run without their tasks", path=data_dir)
-    if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks if not task.withdrawn}:
-        raise InputError(f"the downloaded archives lack files of {', '.join(sorted(still))}", path=data_dir)
+    if incomplete:
+        ids = ", ".join(sorted(task.id for task in incomplete))
+        raise InputError(f"the downloaded archives lack files of {ids}", path=data_dir)
 
 
 def _generate(suite: Suite, data_dir: Path) -> None:
@@ -86,17 +84,66 @@ def _generate(suite: Suite, data_dir: Path) -> None:
             logger.info("%s: already there", suite.name)
 
 
-def _fetch_template(suite: Suite, data_dir: Path) -> None:
-    """Download the leaderboard's empty entry, if the suite says where it is. If this fails, a line says so: no run needs it."""
-    template, source = suite.submission.template, suite.submission.template_source
-    if template is None or source is None or (path := inside(data_dir, template)).exists():
-        return
+def _fetch_source(task: Task, source: Source, data_dir: Path, same_zip: Sequence[Task], unverified: list[str]) -> None:
+    """Download a task's files from its source, and from its zip those of the tasks in the `same_zip`; if it fails, from its copy on the Hub."""
     try:
-        with without_empty_folders(path.parent):
-            download(source.url, path, source.sha256, source.size)
-        logger.info("%s: downloaded", path)
+        with without_empty_folders(data_dir / task.folder):
+            if source.single_files:
+                _fetch_files(task, source, data_dir, unverified)
+            else:
+                _fetch_zip(task, source, data_dir, same_zip)
     except InputError as error:
-        logger.warning("%s; put this file, the leaderboard's empty entry, at %s", error, path)
+        if task.hub is None:
+            remedy = f"or put the files of {task.id} into {data_dir / task.folder} by other means"
+            raise InputError(f"{error}; {remedy}") from None
+        logger.warning("%s; now its copy on the Hugging Face Hub is tried", error)
+        _fetch_copy(task, task.hub, data_dir)
+
+
+def _fetch_zip(task: Task, source: Source, data_dir: Path, same_zip: Sequence[Task]) -> None:
+    """Download a task's zip, and take the files of the tasks in the `same_zip` out of it."""
+    archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
+    download(source.url, archive, source.sha256, source.size)
+    names = [name for entry in same_zip for split in entry.files for name in entry.file_names(split)]
+    try:
+        unpack(archive, folder, names)
+    except InputError as error:
+        if source.sha256 is None and archive.is_file() and not isinstance(error.__cause__, OSError):
+            archive.unlink()  # else the next call would take the damaged file for the download
+        raise
+    archive.unlink()
+    logger.info("%s: unpacked to %s", task.id, folder)
+
+
+def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[str]) -> None:
+    """Download a task's missing files one by one. Adds the names of those without a checksum to `unverified`. Logs which files the server does not
+    have; raises UnavailableError for one of a task with a copy on the Hub."""
+    folder, absent = data_dir / task.folder, _absent_files(task, data_dir)
+    downloaded: list[str] = []
+    for name, checksum in absent.items():
+        try:
+            download(source.address(task.folder, name), folder / name, checksum, log_digest=False)
+        except UnavailableError as error:
+            if task.hub is not None:
+                raise
+            logger.warning("%s", error)
+            continue
+        downloaded.append(name)
+        if checksum is None:
+            unverified.append(name)
+    if downloaded:
+        what = "downloaded" if len(downloaded) == len(absent) else f"{', '.join(downloaded)} downloaded"
+        logger.info("%s: %s to %s", task.id, what, folder)
+
+
+def _absent_files(task: Task, data_dir: Path) -> dict[str, str | None]:
+    """The names of a task's files that are not there, each with its checksum, if the suite has it."""
+    absent: dict[str, str | None] = {}
+    for split in task.files:
+        for name in task.file_names(split):
+            if not (data_dir / task.folder / name).exists():
+                absent[name] = task.checksums.get(split) if name == task.file(split) else None
+    return absent
 
 
 def _fetch_withdrawn(task: Task, data_dir: Path) -> None:
@@ -111,31 +158,6 @@ def _fetch_withdrawn(task: Task, data_dir: Path) -> None:
     logger.warning("%s: withdrawn by its publisher%s; put its files into %s", task.id, problem, data_dir / task.folder)
 
 
-def _fetch_source(task: Task, source: Source, data_dir: Path, same_archive: Sequence[Task], report: _Report) -> None:
-    """Download a task's files from its source, and from its zip those of the tasks in the `same_archive`; if it fails, from its copy on the Hub."""
-    try:
-        with without_empty_folders(data_dir / task.folder):
-            if source.single_files:
-                return _fetch_files(task, source, data_dir, report)
-            archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
-            download(source.url, archive, source.sha256, source.size)
-            names = [name for entry in same_archive for split in entry.files for name in entry.file_names(split)]
-            try:
-                unpack(archive, folder, names)
-            except InputError as error:
-                if source.sha256 is None and archive.is_file() and not isinstance(error.__cause__, OSError):
-                    archive.unlink()  # else the next call would take the damaged file for the download
-                raise
-            archive.unlink()
-            logger.info("%s: unpacked to %s", task.id, folder)
-    except InputError as error:
-        if task.hub is None:
-            remedy = f"or put the files of {task.id} into {data_dir / task.folder} by other means"
-            raise InputError(f"{error}; {remedy}") from None
-        logger.warning("%s; now its copy on the Hugging Face Hub is tried", error)
-        _fetch_copy(task, task.hub, data_dir)
-
-
 def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
     """Take a task's data from its copy on the Hub, as a wing does. Raises InputError without the wing or the extra `hub`."""
     fetch: FetchCopy | None = hook("fetch_copy")
@@ -147,25 +169,15 @@ def _fetch_copy(task: Task, hub: HubSource, data_dir: Path) -> None:
     fetch(task, hub, data_dir)
 
 
-def _fetch_files(task: Task, source: Source, data_dir: Path, report: _Report) -> None:
-    """Download a task's missing files one by one, and add to the report. Raises UnavailableError for one that only a copy on the Hub can replace."""
-    downloaded, absent = list[str](), list[str]()
-    for split, name in [(key, name) for key in task.files for name in task.file_names(key)]:
-        path = data_dir / task.folder / name
-        if path.exists():
-            continue
-        try:
-            checksum = task.checksums.get(split) if name == task.file(split) else None
-            download(source.address(task.folder, name), path, checksum, log_digest=False)
-            downloaded.append(name)
-            if checksum is None:
-                report.unverified.append(name)
-        except UnavailableError as error:
-            if task.hub is not None:
-                raise
-            logger.warning("%s", error)
-            absent.append(name)
-    report.unavailable.extend(absent)
-    if downloaded:
-        what = "downloaded" if not absent else f"{', '.join(downloaded)} downloaded"
-        logger.info("%s: %s to %s", task.id, what, data_dir / task.folder)
+def _fetch_template(suite: Suite, data_dir: Path) -> None:
+    """Download the leaderboard's empty entry, if the suite says where it is. If this fails, a line says so: no run needs it."""
+    template, source = suite.submission.template, suite.submission.template_source
+    if template is None or source is None or inside(data_dir, template).exists():
+        return
+    path = inside(data_dir, template)
+    try:
+        with without_empty_folders(path.parent):
+            download(source.url, path, source.sha256, source.size)
+        logger.info("%s: downloaded", path)
+    except InputError as error:
+        logger.warning("%s; put this file, the leaderboard's empty entry, at %s", error, path)
