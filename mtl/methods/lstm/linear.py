@@ -2,7 +2,7 @@
 
 A head adds the outputs of its task's model to its own: a product of experts (Hinton 2002), in which the LSTM learns what n-grams do not tell. It
 should learn this from errors as they are on new rows. So a training row gets the outputs of a model that was not trained on it (out of fold, as in
-stacking: Wolpert 1992), and all other rows those of a model of all training rows. N-grams and their weights are always those of all training texts."""
+stacking: Wolpert 1992), and all other rows those of a model of all training rows. N-grams and their weights are those of all training texts."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import scipy
@@ -39,21 +39,11 @@ from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE
 
 FORMAT = 2  # increase it when the same data gives other outputs, or when the file changes
-
-
 Outputs = Mapping[str, Mapping[str, np.ndarray]]  # float32 (inputs, outputs), by answered task and split
 
 
-class LinearModel(NamedTuple):
-    """The linear model of one task, and what it says of the rows of all tasks that it answers."""
-
-    model: TaskModel
-    outputs: Outputs
-    seconds: float  # of its training
-
-
 class CachedModel(TypedDict):
-    """A `LinearModel` in a file of the cache."""
+    """The linear model of one task in a file of the cache."""
 
     model: ModelContent
     outputs: dict[str, dict[str, Any]]  # `Outputs`, as tensors
@@ -62,11 +52,11 @@ class CachedModel(TypedDict):
 
 @dataclass(frozen=True)
 class LinearModels:
-    """The linear models of a run."""
+    """The linear models of a run, or of some of its tasks."""
 
     models: Mapping[str, TaskModel]  # what predicts new rows, by the id of the task that it was trained on
-    outputs: Outputs  # those of all models
-    seconds: float  # of all trainings
+    outputs: Outputs  # for the rows of all tasks that they answer
+    seconds: float  # of their training
 
     def write(self, seed_folder: Path) -> None:
         """Write the models into the folder of a seed, for `load_linear`."""
@@ -88,12 +78,10 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
             linear = _read(path, config, task)
             if linear is None:
                 linear = _train(config, dataset, task, texts, bar)
-                if linear is not None:
-                    _write(path, linear)
-            if linear is not None:
-                models[task.id] = linear.model
-                outputs |= linear.outputs
-                seconds += linear.seconds
+                _write(path, task, linear)
+            models |= linear.models
+            outputs |= linear.outputs
+            seconds += linear.seconds
             bar.reach(fits_before + fit_count(task))  # also those of a model that is cached, or that cannot be taught
     return LinearModels(models, outputs, seconds)
 
@@ -125,7 +113,6 @@ def _may_have_model(task: Task, answers: Answers) -> bool:
 
 
 def _list_file(seed_folder: Path) -> Path:
-    """The file that lists the tasks with a model."""
     return seed_folder / "models" / "tasks.json"
 
 
@@ -137,7 +124,7 @@ def _cache_file(config: Config, dataset: Dataset, task: Task, language: str) -> 
     return Path(config.cache_dir) / f"linear-{hashlib.sha256(content.encode()).hexdigest()[:16]}.ckpt"
 
 
-def _read(path: Path, config: Config, task: Task) -> LinearModel | None:
+def _read(path: Path, config: Config, task: Task) -> LinearModels | None:
     """The model of a task in a file of the cache; None if it does not exist or is damaged."""
     try:
         content = read_checkpoint(path, CachedModel)
@@ -145,13 +132,14 @@ def _read(path: Path, config: Config, task: Task) -> LinearModel | None:
         outputs = _converted(content["outputs"], torch.Tensor.numpy)
     except (InputError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return None
-    return LinearModel(model, outputs, content["seconds"])
+    return LinearModels({task.id: model}, outputs, content["seconds"])
 
 
-def _write(path: Path, linear: LinearModel) -> None:
-    """Put the model of a task into the cache."""
-    tensors = _converted(linear.outputs, torch.from_numpy)
-    write_checkpoint(path, CachedModel(model=linear.model.content(), outputs=tensors, seconds=linear.seconds))
+def _write(path: Path, task: Task, linear: LinearModels) -> None:
+    """Put the model of a task into the cache, if it has one."""
+    if task.id in linear.models:
+        content, outputs = linear.models[task.id].content(), _converted(linear.outputs, torch.from_numpy)
+        write_checkpoint(path, CachedModel(model=content, outputs=outputs, seconds=linear.seconds))
 
 
 def _converted(outputs: Mapping[str, Mapping[str, Any]], convert: Callable[[Any], Any]) -> dict[str, dict[str, Any]]:
@@ -159,13 +147,13 @@ def _converted(outputs: Mapping[str, Mapping[str, Any]], convert: Callable[[Any]
     return {id: {split: convert(part) for split, part in by_split.items()} for id, by_split in outputs.items()}
 
 
-def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress) -> LinearModel | None:
-    """A task's model; None if its training rows cannot teach one."""
+def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, bar: Progress) -> LinearModels:
+    """The model of a task, if its training rows teach one."""
     start = monotonic()
     features = TaskFeatures(METHOD, config.floor, task)
     fitting = _fitting(config, dataset, task, texts, features)
     if fitting is None:
-        return None
+        return LinearModels({}, {}, 0.0)
     train_outputs, penalty = fitting.out_of_fold(bar)
     estimator = fitting.fit(penalty, np.arange(len(fitting.targets)))
     bar.advance()
@@ -177,7 +165,7 @@ def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, 
                 inputs = features.transform(documents_of(task, split, dataset.texts, texts.words))
                 outputs[answered.id][name] = target_kind(task).estimator_outputs(estimator, inputs, fitting.head, [])
     outputs[task.id]["train"] = train_outputs
-    return LinearModel(TaskModel(estimator, features), outputs, monotonic() - start)
+    return LinearModels({task.id: TaskModel(estimator, features)}, outputs, monotonic() - start)
 
 
 def _fitting(

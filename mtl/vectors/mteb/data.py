@@ -13,7 +13,7 @@ from datasets import Dataset
 from huggingface_hub import metadata_load
 from mteb.abstasks import AbsTask
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, reason_of
 from mtl.base.files import sha256
 from mtl.base.untrusted import inside, is_inside, read_bytes
 from mtl.base.untrusted_lines import open_lines
@@ -45,7 +45,10 @@ def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRow
     files = sorted(inside(folder, str(path.relative_to(folder))) for path in folder.rglob("*") if path.is_file())
     digest = hashlib.sha256()
     for file in files:
-        _check_card(file)
+        if file.name == ".huggingface.yaml":
+            raise InputError("is not supported; move its content to README.md", path=file)
+        if file.name == "README.md":
+            _check_card(file)
         digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
     return MtebRows(folder, f"local-{digest.hexdigest()[:16]}", files)
 
@@ -57,7 +60,7 @@ def fresh_task(benchmark: Benchmark, name: str, split: str = "test", rows: MtebR
         # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
         task = mteb.get_task(name, languages=benchmark.languages, exclusive_language_filter=True)
     except (KeyError, ValueError) as error:
-        raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {_one_line(error)}") from None
+        raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {reason_of(error)}") from None
     changes: dict[str, Any] = {"eval_splits": [split]}
     if rows is not None and rows.folder is not None:
         changes["dataset"] = {"path": str(rows.folder), "revision": rows.revision}
@@ -114,36 +117,27 @@ def unreadable(task: AbsTask, rows: MtebRows, error: Exception) -> InputError:
     """The error for rows that mteb cannot have or read, as one line, from what mteb raised."""
     name = task.metadata.name
     if rows.folder is None:
-        reason = "no connection" if CLOSED in str(error) else _one_line(error)
+        reason = "no connection" if CLOSED in str(error) else reason_of(error) or type(error).__name__
         problem = f"has no folder in data_dir, and the Hub's {task.metadata.dataset['path']} cannot be had: {reason}"
         return InputError(f"task {name}: {problem}; put its rows into data_dir/{name}")
-    problem = f"not the rows of {name} in a form that mteb reads: {_one_line(error.__cause__ or error)}"
+    cause = error.__cause__ or error
+    problem = f"not the rows of {name} in a form that mteb reads: {reason_of(cause) or type(cause).__name__}"
     return InputError(problem, path=rows.files[0] if len(rows.files) == 1 else rows.folder)
 
 
 def _check_card(path: Path) -> None:
-    """Raise InputError for the card of a folder of rows that names files elsewhere. Any other file passes, but for a .huggingface.yaml."""
-    if path.name == ".huggingface.yaml":
-        raise InputError("is not supported; move its content to README.md", path=path)
-    if path.name == "README.md":
-        for name in _named_files(path):
-            if not is_inside(name) or ":" in name:  # an address, or a file system of fsspec
-                raise InputError(f"{name!r} is no file of this folder; name one that is", path=path, key="configs")
-
-
-def _named_files(card: Path) -> Iterator[str]:
-    """The texts below `configs` in the card of a dataset, where datasets finds the names of files. A card that is not YAML has none."""
-    read_bytes(card, YAML_LIMIT)  # raises for a larger one
+    """Raise InputError if a text below `configs` in the card of a dataset, where datasets finds the names of files, names none of its folder."""
+    read_bytes(path, YAML_LIMIT)  # raises for a larger one
     try:
-        configs = (metadata_load(card) or {}).get("configs")
+        configs = (metadata_load(path) or {}).get("configs")
     except (yaml.YAMLError, ValueError, RecursionError):  # datasets raises its own error
         return
     pending, known = [configs], set[int]()
     while pending:
         value = pending.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict | list) and id(value) not in known:  # references may repeat it
+        if isinstance(value, str) and (not is_inside(value) or ":" in value):  # an address, or a file system of fsspec
+            raise InputError(f"{value!r} is no file of this folder; name one that is", path=path, key="configs")
+        if isinstance(value, dict | list) and id(value) not in known:  # references may repeat it
             known.add(id(value))
             pending += value.values() if isinstance(value, dict) else value
 
@@ -182,8 +176,3 @@ def _columns(task: AbsTask) -> dict[str, tuple[Any, str]]:
     if isinstance(target, str):
         columns[target] = NUMBER if task.metadata.type == "PairClassification" else TARGET
     return columns
-
-
-def _one_line(error: BaseException) -> str:
-    """The message of an error, or its class if it has none, in a line of at most 200 characters."""
-    return (" ".join(str(error).split()) or type(error).__name__)[:200]
