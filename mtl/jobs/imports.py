@@ -39,7 +39,7 @@ def import_job(
 
     Without the setting `tasks`, the tasks are those that each seed has scored rows of."""
     name = one_spelling(name)
-    if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":
+    if not re.fullmatch(r"[\w+][\w.+-]{0,199}", name):
         raise InputError(f"{name!r} names a folder; use letters, digits, '.', '_', '+' and '-'", key="NAME")
     if not predictions:
         raise InputError("name the zip or the folder of its predictions; for several seeds one each", key=name)

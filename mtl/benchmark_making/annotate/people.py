@@ -16,7 +16,7 @@ from mtl.base.errors import InputError
 from mtl.base.wording import listed
 from mtl.benchmark_making.annotate.answers import MAJORITY, Person, read_answers, slug_of
 from mtl.benchmark_making.annotate.form import is_answers
-from mtl.data.fetching.fetch import write_generated
+from mtl.data.sample import write_generated
 from mtl.jobs.imports import import_job, key_of
 from mtl.jobs.job import Job, load_job
 from mtl.runs.folder import FILE

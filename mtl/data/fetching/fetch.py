@@ -1,4 +1,4 @@
-"""Put a suite's data into its folder: download and unpack it, or generate it for an embedded suite."""
+"""Put a suite's data into its folder: single files, zips, or copies on the Hugging Face Hub."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,31 +6,16 @@ from pathlib import Path
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import without_empty_folders
-from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.untrusted import inside
 from mtl.base.wings import FetchCopy, hook
 from mtl.data.fetching.archives import unpack
 from mtl.data.fetching.download import UnavailableError, download
-from mtl.data.sample import write_sample
-from mtl.data.splits import choose_scored, missing_tasks
+from mtl.data.sample import write_embedded
+from mtl.data.splits import missing_tasks
 from mtl.tasks.sources import HubSource, Source
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
-
-
-def awaits_generation(suite: Suite, data_dir: Path) -> bool:
-    """Whether the suite's data is generated, and some of it is not there yet: a process may have been killed while it wrote the data."""
-    return suite.generated and bool(missing_tasks(suite, data_dir))
-
-
-def write_generated(suite: Suite, data_dir: Path) -> None:
-    """Write the data of an embedded suite, unless it is there. Raises InputError for a folder that the user named and that does not exist."""
-    if data_dir != suite.data_dir and not data_dir.is_dir():
-        remedy = f"correct it, drop it, or write the data there: mtl data {suite.name} data_dir={data_dir}"
-        raise InputError(f"no such folder; {remedy}", key="data_dir", value=data_dir)
-    if awaits_generation(suite, data_dir):
-        _generate(suite, data_dir)
 
 
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
@@ -39,7 +24,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     publisher has withdrawn, only the copy. Raises InputError if the suite names neither a source nor a copy, at the first download that fails and no
     copy replaces, and, after all others, for single files that the server lacks and files of tasks, not withdrawn, that the archives lack."""
     if suite.generated:
-        _generate(suite, data_dir)
+        write_embedded(suite, data_dir)
         return
     unverified: list[str] = []  # names of files
     try:
@@ -62,6 +47,11 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
         if unverified:
             logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(unverified))
     _fetch_template(suite, data_dir)
+    _check_complete(suite, tasks, data_dir)
+
+
+def _check_complete(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
+    """Raise InputError if a file of a task that its publisher has not withdrawn is still missing."""
     missing = missing_tasks(suite, data_dir)
     incomplete = [task for task in tasks if task.id in missing and not task.withdrawn]
     single = [task for task in incomplete if task.source is not None and task.source.single_files]
@@ -72,16 +62,6 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     if incomplete:
         ids = ", ".join(sorted(task.id for task in incomplete))
         raise InputError(f"the downloaded archives lack files of {ids}", path=data_dir)
-
-
-def _generate(suite: Suite, data_dir: Path) -> None:
-    """Write those files of an embedded suite that are not there, each atomically, one process after another."""
-    with lock(data_dir / ".lock", f"{data_dir}: another process writes the data"):
-        if missing_tasks(choose_scored(suite, data_dir), data_dir):
-            write_sample(suite.name, data_dir)
-            logger.info("%s: written to %s", suite.name, data_dir)
-        else:
-            logger.info("%s: already there", suite.name)
 
 
 def _fetch_source(task: Task, source: Source, data_dir: Path, same_zip: Sequence[Task], unverified: list[str]) -> None:

@@ -39,6 +39,7 @@ from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE
 
 FORMAT = 2  # increase it when the same data gives other outputs, or when the file changes
+LIST_FILE = "models/tasks.json"  # in the folder of a seed: the ids of the tasks with a model
 Outputs = Mapping[str, Mapping[str, np.ndarray]]  # float32 (inputs, outputs), by answered task and split
 
 
@@ -62,7 +63,7 @@ class LinearModels:
         """Write the models into the folder of a seed, for `load_linear`."""
         for id, model in self.models.items():
             write_checkpoint(model_file(seed_folder, id), model.content())
-        write_json(_list_file(seed_folder), list(self.models))
+        write_json(seed_folder / LIST_FILE, list(self.models))
 
 
 def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, language: str) -> LinearModels:
@@ -88,7 +89,7 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
 
 def load_linear(request: LoadRequest) -> TrainedFloor:
     """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
-    folder, tasks, list_file = request.seed_folder, request.suite.tasks, _list_file(request.seed_folder)
+    folder, tasks, list_file = request.seed_folder, request.suite.tasks, request.seed_folder / LIST_FILE
     listed = read_json(list_file, list[str])
     possible = {id for id in request.trained_tasks if _may_have_model(tasks[id], request.answers)}
     impossible = set(listed) - possible
@@ -110,10 +111,6 @@ def outputs_version(floor: FloorConfig) -> str:
 def _may_have_model(task: Task, answers: Answers) -> bool:
     """Whether it is a task for linear models: not one on words, whose answers are too many, nor one with several codes for each target."""
     return task.id not in answers and not target_kind(task).has_several_codes
-
-
-def _list_file(seed_folder: Path) -> Path:
-    return seed_folder / "models" / "tasks.json"
 
 
 def _cache_file(config: Config, dataset: Dataset, task: Task, language: str) -> Path:
