@@ -53,10 +53,11 @@ def import_job(
     if settings.get("tasks") is None:
         tasks = _scored_tasks(values or [PredictedFiles(path) for path in paths], samples, job)
     if samples:
-        chosen = [task.id for task in suite.choose(tasks)]
-        if outside := [id for id in chosen if id not in samples]:
-            raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
-        imported["rows"] = {id: samples[id]["lines"] for id in chosen}
+        imported["rows"] = {}
+        for task in suite.choose(tasks):
+            if task.id not in samples:
+                raise InputError(f"the sample has no rows of {task.id}; it has {', '.join(samples)}", key="tasks")
+            imported["rows"][task.id] = samples[task.id]["lines"]
     run_dir = config.run_dir or f"{config.runs_dir}/{suite.name}/{name}"
     config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **imported))
     return replace(job, config=config, predictions=values)
@@ -123,11 +124,12 @@ def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], 
     suite = job.suite
     by_seed = [source.splits(suite) for source in sources]  # the tasks and splits that have predictions
     predicted_ids = {id for splits in by_seed for id, _ in splits}
-    predicted = [task for task in suite.tasks.values() if task.id in predicted_ids]
-    complete = [task for task in predicted if all((task.id, task.scored_split) in splits for splits in by_seed)]
+    predicted_tasks = [task for task in suite.tasks.values() if task.id in predicted_ids]
+    in_all_seeds = set.intersection(*by_seed)
+    complete = [task for task in predicted_tasks if (task.id, task.scored_split) in in_all_seeds]
     tasks: list[str] = []
     left_out: dict[str, list[str]] = {}  # by the reason
-    for task in predicted:
+    for task in predicted_tasks:
         reason = _reason_to_leave_out(task, complete, samples, job.data_dir)
         if reason is None:
             tasks.append(task.id)

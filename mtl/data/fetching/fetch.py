@@ -51,16 +51,18 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
 
 
 def _check_complete(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
-    """Raise InputError if a file of a task that its publisher has not withdrawn is still missing."""
+    """Raise InputError if files of a task are still missing, but for tasks that their publisher has withdrawn."""
     missing = missing_tasks(suite, data_dir)
-    incomplete = [task for task in tasks if task.id in missing and not task.withdrawn]
-    single = [task for task in incomplete if task.source is not None and task.source.single_files]
-    unavailable = [name for task in single for name in _absent_files(task, data_dir)]
-    if unavailable:
-        problem = f"{', '.join(unavailable)} could not be downloaded; all other files of the chosen tasks are there"
+    lacking = [task for task in tasks if task.id in missing and not task.withdrawn]
+    names: list[str] = []  # of single files
+    for task in lacking:
+        if task.source is not None and task.source.single_files:
+            names += _absent_files(task, data_dir)
+    if names:
+        problem = f"{', '.join(names)} could not be downloaded; all other files of the chosen tasks are there"
         raise InputError(f"{problem}; put these files there yourself, or run without their tasks", path=data_dir)
-    if incomplete:
-        ids = ", ".join(sorted(task.id for task in incomplete))
+    if lacking:
+        ids = ", ".join(sorted(task.id for task in lacking))
         raise InputError(f"the downloaded archives lack files of {ids}", path=data_dir)
 
 
@@ -98,9 +100,9 @@ def _fetch_zip(task: Task, source: Source, data_dir: Path, same_zip: Sequence[Ta
 def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[str]) -> None:
     """Download a task's missing files one by one. Adds the names of those without a checksum to `unverified`. Logs which files the server does not
     have; raises UnavailableError for one of a task with a copy on the Hub."""
-    folder, absent = data_dir / task.folder, _absent_files(task, data_dir)
-    downloaded: list[str] = []
-    for name, checksum in absent.items():
+    folder, absent_files = data_dir / task.folder, _absent_files(task, data_dir)
+    new_files: list[str] = []
+    for name, checksum in absent_files.items():
         try:
             download(source.address(task.folder, name), folder / name, checksum, log_digest=False)
         except UnavailableError as error:
@@ -108,22 +110,22 @@ def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[st
                 raise
             logger.warning("%s", error)
             continue
-        downloaded.append(name)
+        new_files.append(name)
         if checksum is None:
             unverified.append(name)
-    if downloaded:
-        what = "downloaded" if len(downloaded) == len(absent) else f"{', '.join(downloaded)} downloaded"
+    if new_files:
+        what = "downloaded" if len(new_files) == len(absent_files) else f"{', '.join(new_files)} downloaded"
         logger.info("%s: %s to %s", task.id, what, folder)
 
 
 def _absent_files(task: Task, data_dir: Path) -> dict[str, str | None]:
     """The names of a task's files that are not there, each with its checksum, if the suite has it."""
-    absent: dict[str, str | None] = {}
+    checksums: dict[str, str | None] = {}
     for split in task.files:
         for name in task.file_names(split):
             if not (data_dir / task.folder / name).exists():
-                absent[name] = task.checksums.get(split) if name == task.file(split) else None
-    return absent
+                checksums[name] = task.checksums.get(split) if name == task.file(split) else None
+    return checksums
 
 
 def _fetch_withdrawn(task: Task, data_dir: Path) -> None:

@@ -90,14 +90,14 @@ def train_linear(config: Config, dataset: Dataset, texts: TokenizedTexts, langua
 def load_linear(request: LoadRequest) -> TrainedFloor:
     """The linear models of a seed. Raises InputError for a file that is missing or damaged."""
     folder, tasks, list_file = request.seed_folder, request.suite.tasks, request.seed_folder / LIST_FILE
-    listed = read_json(list_file, list[str])
-    possible = {id for id in request.trained_tasks if _may_have_model(tasks[id], request.answers)}
-    impossible = set(listed) - possible
-    unlisted = {id for id in possible if model_file(folder, id).exists()} - set(listed)
-    if impossible or unlisted:
-        task = min(impossible or unlisted)
-        raise InputError(f"does not list the tasks whose models are beside it ({task}); {RESTORE}", path=list_file)
-    models = {id: read_model(model_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in listed}
+    ids = read_json(list_file, list[str])
+    possible_ids = {id for id in request.trained_tasks if _may_have_model(tasks[id], request.answers)}
+    ids_with_file = {id for id in possible_ids if model_file(folder, id).exists()}
+    wrong_ids = (set(ids) - possible_ids) or (ids_with_file - set(ids))
+    if wrong_ids:
+        problem = f"does not list the tasks whose models are beside it ({min(wrong_ids)})"
+        raise InputError(f"{problem}; {RESTORE}", path=list_file)
+    models = {id: read_model(model_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in ids}
     return TrainedFloor(request.config, request.suite.language, models, request.answers)
 
 
