@@ -165,7 +165,8 @@ def prompts_of(settings: SentenceTransformerSettings, model_prompts: Mapping[str
     if prompts is None:
         return dict(model_prompts), "the model"
     passage = prompts.get("passage", prompts.get("corpus"))  # the library takes both for "document", too
-    return (prompts if passage is None else {"document": passage, **prompts}), origin
+    document = {} if passage is None else {"document": passage}
+    return {**document, **prompts}, origin
 
 
 def mteb_prompts(settings: SentenceTransformerSettings) -> dict[str, str] | None:

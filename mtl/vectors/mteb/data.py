@@ -171,8 +171,12 @@ def _columns(task: AbsTask) -> dict[str, tuple[Any, str]]:
     """The columns that the task reads, by name, each with its values: TEXT, NUMBER or TARGET."""
     if task.metadata.type == "STS":
         return {**dict.fromkeys(task.column_names, TEXT), "score": NUMBER}
-    texts, target = [getattr(task, name, None) for name in TEXT_COLUMNS], getattr(task, "label_column_name", None)
-    columns = {name: TEXT for name in texts if isinstance(name, str)}  # tasks of other forms lack some
+    columns: dict[str, tuple[Any, str]] = {}
+    for attribute in TEXT_COLUMNS:
+        name = getattr(task, attribute, None)
+        if isinstance(name, str):  # tasks of other forms lack some
+            columns[name] = TEXT
+    target = getattr(task, "label_column_name", None)
     if isinstance(target, str):
         columns[target] = NUMBER if task.metadata.type == "PairClassification" else TARGET
     return columns

@@ -52,6 +52,23 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     return folder
 
 
+def cluster_encoding(
+    encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
+) -> EncodeBlocks:
+    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; the encoding raises
+    it if a worker has other files or versions of the encoder."""
+    if "ray" not in ENGINES:
+        raise InputError("needs the engine ray, which is not installed", key="workers")
+    cluster = cast(Mapper, ENGINES["ray"]())
+    needs = Needs(gpu=float(device_of(str(settings.get("device", "cpu")), "device").type == "cuda"))
+
+    def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
+        arguments = (open_encoder, settings, prompt, encoder.centre, (encoder.fingerprint, encoder.versions()))
+        return cluster.map(Unit("encoder", _worker_encoding, arguments, folder=folder, needs=needs), blocks, workers)
+
+    return encode
+
+
 def _import_mteb(folder: Path) -> None:
     """Import mteb, which is optional and slow: without its bars and notes, and with this folder for its results. Raises InputError without it."""
     check_installed("mteb")
@@ -81,30 +98,12 @@ def _opened_encoder(open_encoder: OpenEncoder, settings: Mapping[str, Any], benc
     return encoder
 
 
-def cluster_encoding(
-    encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
-) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; the encoding raises
-    it if a worker has other files or versions of the encoder."""
-    if "ray" not in ENGINES:
-        raise InputError("needs the engine ray, which is not installed", key="workers")
-    cluster = cast(Mapper, ENGINES["ray"]())
-    needs = Needs(gpu=float(device_of(str(settings.get("device", "cpu")), "device").type == "cuda"))
-
-    def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
-        # A worker's own mean of texts may differ in its last digits, as it may have another number of CPU threads.
-        arguments = (open_encoder, settings, prompt, encoder.centre, (encoder.fingerprint, encoder.versions()))
-        return cluster.map(Unit("encoder", _worker_encoding, arguments, folder=folder, needs=needs), blocks, workers)
-
-    return encode
-
-
 def _worker_encoding(
     open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: tuple[str, Any]
 ) -> Callable[[list[str]], np.ndarray]:
     """In a worker, what encodes a block of texts. Raises InputError for another encoder than the main process's."""
     encoder = open_encoder(settings)
-    encoder.centre = centre
+    encoder.centre = centre  # its own mean may differ in the last digits, as it may have another number of CPU threads
     if (encoder.fingerprint, encoder.versions()) != identity:
         problem = "a worker has other files or versions of the encoder than this process"
         raise InputError(f"{problem} ({encoder.versions()}, not {identity[1]}); make them equal", key="workers")
