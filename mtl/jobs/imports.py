@@ -35,9 +35,9 @@ def import_job(
 
     - `seed`: a number or a list, otherwise 1, 2, …;
     - `system` (`System`) and `labels` (`check_labels`), what a language model's answers mean: the path of a YAML file, or its content;
-    - `rows`: the path of a sample's key file. Its rows alone are scored, and its tasks are those of the run.
+    - `rows`: the path of a sample's key file. Its rows alone are scored.
 
-    Without the setting `tasks`, the tasks are those that each seed has scored rows of."""
+    The tasks are those that `tasks` names, or else those that each seed has scored rows of, and the sample too."""
     name = one_spelling(name)
     if not re.fullmatch(r"[\w+][\w.+-]{0,199}", name):
         raise InputError(f"{name!r} names a folder; use letters, digits, '.', '_', '+' and '-'", key="NAME")

@@ -12,7 +12,6 @@ import numpy as np
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.locks import lock
 from mtl.base.log import logger
@@ -70,8 +69,7 @@ def cluster_encoding(
 
 
 def _import_mteb(folder: Path) -> None:
-    """Import mteb, which is optional and slow: without its bars and notes, and with this folder for its results. Raises InputError without it."""
-    check_installed("mteb")
+    """Import mteb, which is slow: without its bars and notes, and with this folder for its results."""
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
     import mteb  # noqa: F401
