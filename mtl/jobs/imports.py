@@ -13,7 +13,7 @@ from mtl.base.names import one_spelling
 from mtl.base.settings.schema import System
 from mtl.base.typed import UnknownKey, typed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.data.sampled import Key, read_key, scored_file
+from mtl.data.sampled import read_key, scored_file
 from mtl.data.splits import check_present
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
@@ -48,7 +48,7 @@ def import_job(
     config, suite = job.config, job.suite
     values = [] if paths else predicted_values(predictions, suite, indices or {})
     imported = _label_settings(settings.get("labels"), suite)
-    samples = {} if settings.get("rows") is None else key_of(settings["rows"], job)["tasks"]
+    samples = {} if settings.get("rows") is None else read_key(settings["rows"], suite, job.data_dir)["tasks"]
     tasks = config.tasks
     if settings.get("tasks") is None:
         tasks = _scored_tasks(values or [PredictedFiles(path) for path in paths], samples, job)
@@ -61,13 +61,6 @@ def import_job(
     run_dir = config.run_dir or f"{config.runs_dir}/{suite.name}/{name}"
     config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **imported))
     return replace(job, config=config, predictions=values)
-
-
-def key_of(path: Any, job: Job) -> Key:
-    """The key file that the setting `rows` names. Raises InputError as `mtl.data.sampled.read_key`."""
-    if not isinstance(path, str | Path):
-        raise InputError("must be the path of the key.json that mtl annotate wrote", key="rows", value=path)
-    return read_key(Path(path), job.suite, job.data_dir)
 
 
 def _load_import(name: str, paths: Sequence[Path], count: int, settings: Mapping[str, Any]) -> Job:

@@ -35,9 +35,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             elif task.withdrawn:
                 _fetch_withdrawn(task, data_dir)
             elif task.source is not None:
-                same_source = [entry for entry in tasks if (entry.source, entry.folder) == (task.source, task.folder)]
-                same_zip = [entry for entry in same_source if entry.id in missing]
-                _fetch_source(task, task.source, data_dir, same_zip, unverified)
+                _fetch_source(task, task.source, tasks, data_dir, unverified)
             elif task.hub is not None:
                 _fetch_copy(task, task.hub, data_dir)
             else:
@@ -66,14 +64,14 @@ def _check_complete(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None
         raise InputError(f"the downloaded archives lack files of {ids}", path=data_dir)
 
 
-def _fetch_source(task: Task, source: Source, data_dir: Path, same_zip: Sequence[Task], unverified: list[str]) -> None:
-    """Download a task's files from its source, and from its zip those of the tasks in the `same_zip`; if it fails, from its copy on the Hub."""
+def _fetch_source(task: Task, source: Source, tasks: Sequence[Task], data_dir: Path, unverified: list[str]) -> None:
+    """Download a task's files from its source, and from its zip those of all tasks that are in it; if it fails, from its copy on the Hub."""
     try:
         with without_empty_folders(data_dir / task.folder):
             if source.single_files:
                 _fetch_files(task, source, data_dir, unverified)
             else:
-                _fetch_zip(task, source, data_dir, same_zip)
+                _fetch_zip(task, source, tasks, data_dir)
     except InputError as error:
         if task.hub is None:
             remedy = f"or put the files of {task.id} into {data_dir / task.folder} by other means"
@@ -82,11 +80,12 @@ def _fetch_source(task: Task, source: Source, data_dir: Path, same_zip: Sequence
         _fetch_copy(task, task.hub, data_dir)
 
 
-def _fetch_zip(task: Task, source: Source, data_dir: Path, same_zip: Sequence[Task]) -> None:
-    """Download a task's zip, and take the files of the tasks in the `same_zip` out of it."""
+def _fetch_zip(task: Task, source: Source, tasks: Sequence[Task], data_dir: Path) -> None:
+    """Download a task's zip, and take out of it the missing files of those tasks that it is the source of."""
     archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
     download(source.url, archive, source.sha256, source.size)
-    names = [name for entry in same_zip for split in entry.files for name in entry.file_names(split)]
+    same_zip = [entry for entry in tasks if (entry.source, entry.folder) == (source, task.folder)]
+    names = [name for entry in same_zip for name in _absent_files(entry, data_dir)]
     try:
         unpack(archive, folder, names)
     except InputError as error:
