@@ -66,8 +66,8 @@ class SentenceTransformerEncoder(SentenceEncoder):
         if settings.prompt is None:  # else every text has this prompt, and there is no other to choose
             self.prompts = self._model.prompts
         elif settings.prompt not in self._model.prompts:
-            known = ", ".join(self._model.prompts)
-            raise InputError(f"no such prompt; there are: {known}", key="prompt", value=settings.prompt)
+            problem = f"no such prompt; there are: {', '.join(self._model.prompts)}"
+            raise InputError(problem, key="prompt", value=settings.prompt)
         self.similarity = str(self._model.similarity_fn_name)
         self.description = self._describe(self._checked_dim(), origin)
 
