@@ -52,10 +52,12 @@ def scored_file(task: Task, data_dir: Path) -> Path:
     return path
 
 
-def read_key(path: Path, suite: Suite, data_dir: Path) -> Key:
-    """The content of a key file, which is not trusted. Raises InputError, which names the file and the key, if it is damaged or not of this suite,
-    if a task is scored on another split, and if a data file is not the one that the sample was drawn from."""
-    remedy = "name the key.json that mtl annotate wrote"
+def read_key(name: Any, suite: Suite, data_dir: Path) -> Key:
+    """The content of the key file that the setting `rows` names, which is not trusted. Raises InputError, which names the file and the key, if it is
+    damaged or not of this suite, if a task is scored on another split, and if a data file is not the one that the sample was drawn from."""
+    if not isinstance(name, str | Path):
+        raise InputError("must be the path of the key.json that mtl annotate wrote", key="rows", value=name)
+    path, remedy = Path(name), "name the key.json that mtl annotate wrote"
     if not path.exists():
         raise InputError(f"no such file; {remedy}", path=path)
     key = read_json(path, Key, remedy)

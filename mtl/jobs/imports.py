@@ -1,7 +1,7 @@
-"""The job of `mtl import`: a run of the predictions of another system, and what is known of that system."""
+"""The job of `mtl import`: a run whose predictions another system has made, and what is known of that system."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from mtl.base.names import one_spelling
 from mtl.base.settings.schema import System
 from mtl.base.typed import UnknownKey, typed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.data.sampled import Key, read_key, scored_file
+from mtl.data.sampled import read_key, scored_file
 from mtl.data.splits import check_present
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
@@ -22,23 +22,24 @@ from mtl.submissions.answers import check_labels, read_labels
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
-OF_IMPORTS = ("seed", "system", "labels", "rows")  # the settings that no other run has
+IMPORT_KEYS = ("seed", "system", "labels", "rows")  # the settings that no other run has
 
 
 def import_job(
     name: str, predictions: Sequence[Any], settings: Mapping[str, Any], indices: Indices | None = None
 ) -> Job:
-    """The job whose run has these predictions. `name` is that of its folder, below the suite's, and of a system without a title. Its tasks are those
-    that `tasks` names, or else those that each seed has scored rows of. Raises InputError for bad names, predictions and settings.
+    """The job whose run has these predictions. Raises InputError for bad names, predictions and settings.
 
-    `predictions` are for each seed a zip or a folder, or values (`mtl.import_predictions`); `indices` are of the frames that the suite was made of.
-    `settings` are those of a run, and four more:
+    `name` is that of its folder, below the suite's, and of a system without a title. `predictions` are for each seed a zip or a folder, or values
+    (`mtl.import_predictions`); `indices` are of the frames that the suite was made of. `settings` are those of a run, and four more:
 
     - `seed`: a number or a list, otherwise 1, 2, …;
     - `system` (`System`) and `labels` (`check_labels`), what a language model's answers mean: the path of a YAML file, or its content;
-    - `rows`: the path of a sample's key file. Its rows alone are scored, and its tasks are those of the run."""
+    - `rows`: the path of a sample's key file. Its rows alone are scored.
+
+    The tasks are those that `tasks` names, or else those that each seed has scored rows of, and the sample too."""
     name = one_spelling(name)
-    if not re.fullmatch(r"[\w.+-]{1,200}", name) or name[0] in ".-":
+    if not re.fullmatch(r"[\w+][\w.+-]{0,199}", name):
         raise InputError(f"{name!r} names a folder; use letters, digits, '.', '_', '+' and '-'", key="NAME")
     if not predictions:
         raise InputError("name the zip or the folder of its predictions; for several seeds one each", key=name)
@@ -47,15 +48,16 @@ def import_job(
     config, suite = job.config, job.suite
     values = [] if paths else predicted_values(predictions, suite, indices or {})
     imported = _label_settings(settings.get("labels"), suite)
-    samples = {} if settings.get("rows") is None else key_of(settings["rows"], job)["tasks"]
+    samples = {} if settings.get("rows") is None else read_key(settings["rows"], suite, job.data_dir)["tasks"]
     tasks = config.tasks
     if settings.get("tasks") is None:
-        tasks = _scored_tasks([*values, *(PredictedFiles(path) for path in paths)], samples, job)
+        tasks = _scored_tasks(values or [PredictedFiles(path) for path in paths], samples, job)
     if samples:
-        chosen = suite.choose(tasks)
-        if outside := [task.id for task in chosen if task.id not in samples]:
-            raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
-        imported["rows"] = {task.id: samples[task.id]["lines"] for task in chosen}
+        imported["rows"] = {}
+        for task in suite.choose(tasks):
+            if task.id not in samples:
+                raise InputError(f"the sample has no rows of {task.id}; it has {', '.join(samples)}", key="tasks")
+            imported["rows"][task.id] = samples[task.id]["lines"]
     run_dir = config.run_dir or f"{config.runs_dir}/{suite.name}/{name}"
     config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **imported))
     return replace(job, config=config, predictions=values)
@@ -66,28 +68,26 @@ def _load_import(name: str, paths: Sequence[Path], count: int, settings: Mapping
     seed = settings.get("seed")
     if seed is None:
         seed = list(range(1, count + 1))
-    run_settings = {key: value for key, value in settings.items() if key not in OF_IMPORTS}
-    run_settings |= {"method": "imported", "imported.predictions": [str(path) for path in paths]}
-    run_settings["seeds"] = seed if isinstance(seed, list) else [seed]
-    system = _system_settings(settings.get("system"))
+    run_settings = {
+        "imported.title": name,
+        **{key: value for key, value in settings.items() if key not in IMPORT_KEYS},
+        "method": "imported",
+        "imported.predictions": [str(path) for path in paths],
+        "seeds": seed if isinstance(seed, list) else [seed],
+        **_system_settings(settings.get("system")),
+    }
     try:
-        return load_job({"imported.title": name, **run_settings, **system})
+        return load_job(run_settings)
     except UnknownKey as error:
         if error.path or error.section:  # of a file, or of a section that no setting of imports is in
             raise
-        raise UnknownKey(error.unknown, {*error.known, *OF_IMPORTS}) from None
-
-
-def key_of(path: Any, job: Job) -> Key:
-    """The key file that the setting `rows` names. Raises InputError as `mtl.data.sampled.read_key`."""
-    if not isinstance(path, str | Path):
-        raise InputError("must be the path of the key.json that mtl annotate wrote", key="rows", value=path)
-    return read_key(Path(path), job.suite, job.data_dir)
+        raise UnknownKey(error.unknown, {*error.known, *IMPORT_KEYS}) from None
 
 
 def _system_settings(system: Any) -> dict[str, Any]:
     """The settings, by dotted keys, that the setting `system` stands for."""
-    content, path = _content_and_path("system", system, read_yaml)
+    path = _yaml_path("system", system)
+    content = (system or {}) if path is None else read_yaml(path)
     facts = asdict(typed(System, content, path=path or "system"))
     return {f"imported.{key}": value for key, value in facts.items() if value is not None}
 
@@ -96,17 +96,19 @@ def _label_settings(labels: Any, suite: Suite) -> dict[str, Any]:
     """The settings in the section `imported` that the setting `labels` stands for."""
     if labels is None:
         return {}
-    content, path = _content_and_path("labels", labels, lambda file: read_labels(file, suite))
-    return {"labels": content, "labels_sha256": sha256(path)} if path else {"labels": check_labels(content, suite)}
+    path = _yaml_path("labels", labels)
+    if path is None:
+        return {"labels": check_labels(labels, suite)}
+    return {"labels": read_labels(path, suite), "labels_sha256": sha256(path)}
 
 
-def _content_and_path(key: str, value: Any, read: Callable[[Path], Any]) -> tuple[Any, Path | None]:
-    """What a setting holds, and its path: the content of a YAML file, or the mapping that the setting is; None is an empty one."""
+def _yaml_path(key: str, value: Any) -> Path | None:
+    """The path of the YAML file that a setting names; None if the setting has the content itself, or no value."""
     if value is None or isinstance(value, Mapping):
-        return value or {}, None
+        return None
     if not isinstance(value, str | Path):
         raise InputError("must be the path of a YAML file, or its content as keys and values", key=key, value=value)
-    return read(Path(value)), Path(value)
+    return Path(value)
 
 
 def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], job: Job) -> list[str]:
@@ -114,16 +116,17 @@ def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], 
     tasks with other predictions are left out, and why. Raises InputError if no task is left."""
     suite = job.suite
     by_seed = [source.splits(suite) for source in sources]  # the tasks and splits that have predictions
-    predicted_by_all = set.intersection(*by_seed)
     predicted_ids = {id for splits in by_seed for id, _ in splits}
-    complete = [task for task in suite.tasks.values() if (task.id, task.scored_split) in predicted_by_all]
+    predicted_tasks = [task for task in suite.tasks.values() if task.id in predicted_ids]
+    in_all_seeds = set.intersection(*by_seed)
+    complete = [task for task in predicted_tasks if (task.id, task.scored_split) in in_all_seeds]
     tasks: list[str] = []
     left_out: dict[str, list[str]] = {}  # by the reason
-    for task in suite.tasks.values():
+    for task in predicted_tasks:
         reason = _reason_to_leave_out(task, complete, samples, job.data_dir)
         if reason is None:
             tasks.append(task.id)
-        elif task.id in predicted_ids:
+        else:
             left_out.setdefault(reason, []).append(task.id)
     for reason, ids in left_out.items():
         logger.info("left out: %s, since %s", ", ".join(ids), reason)
@@ -135,9 +138,9 @@ def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], 
 
 def _reason_to_leave_out(task: Task, complete: Sequence[Task], samples: Collection[str], data_dir: Path) -> str | None:
     """Why a run of predictions lacks a task; None if it has the task. `complete` are the tasks whose scored rows have predictions of all seeds."""
-    file = scored_file(task, data_dir)
     if task not in complete:
         return f"predictions for {task.scored_split}, the scored split, are missing"
+    file = scored_file(task, data_dir)
     if not file.is_file():
         return f"{file} is missing"
     if samples and task.id not in samples:

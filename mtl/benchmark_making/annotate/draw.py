@@ -18,7 +18,7 @@ from mtl.base.folders import new_folder
 from mtl.base.typed import typed
 from mtl.benchmark_making.annotate.form import render_form
 from mtl.data.examples import Example
-from mtl.data.fetching.fetch import write_generated
+from mtl.data.sample import write_generated
 from mtl.data.sampled import Key, TaskKey, scored_file
 from mtl.data.splits import check_present, read_task
 from mtl.jobs.job import Job

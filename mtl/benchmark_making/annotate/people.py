@@ -16,8 +16,9 @@ from mtl.base.errors import InputError
 from mtl.base.wording import listed
 from mtl.benchmark_making.annotate.answers import MAJORITY, Person, read_answers, slug_of
 from mtl.benchmark_making.annotate.form import is_answers
-from mtl.data.fetching.fetch import write_generated
-from mtl.jobs.imports import import_job, key_of
+from mtl.data.sample import write_generated
+from mtl.data.sampled import read_key
+from mtl.jobs.imports import import_job
 from mtl.jobs.job import Job, load_job
 from mtl.runs.folder import FILE
 from mtl.submissions.format import write_predictions
@@ -47,7 +48,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
             raise InputError("is not for answers of people; drop it (runs_dir= names the folder of all runs)", key=key)
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
-    people = read_answers(paths, job, key_of(settings["rows"], job), Path(settings["rows"]))
+    people = read_answers(paths, job, read_key(settings["rows"], job.suite, job.data_dir), Path(settings["rows"]))
     together, majority_notes, agreement_notes = _together(people, job.suite)
     # Of each run, whose answers it has, its title and its notes.
     runs = [(person, person.name, ["Answers of a person."]) for person in people]

@@ -14,7 +14,7 @@ from mtl.benchmark_making.sweeps.run_names import run_name
 from mtl.benchmark_making.sweeps.selected import SETTINGS
 from mtl.benchmark_making.sweeps.selection import Search
 from mtl.benchmark_making.sweeps.sweep_file import EACH, RunEntry, read_sweep_file
-from mtl.data.fetching.fetch import awaits_generation
+from mtl.data.sample import awaits_generation
 from mtl.data.splits import check_present, has_files
 from mtl.jobs.job import Job, load_job, load_run
 from mtl.methods import METHODS

@@ -46,6 +46,7 @@ class SentenceEncoder(ABC):
     fingerprint: str  # a hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version
     prompts: Mapping[str, str] = {}  # put before a text, by mteb's names: of tasks, their types, "query", "document"
     similarity = "cosine"  # how vectors are compared where a task does not say so; or "dot", "euclidean", "manhattan"
+    centre: np.ndarray | None = None  # float32 (dim,), the mean of texts that is subtracted from vectors, if it is
 
     @property
     def revision(self) -> str:
@@ -63,9 +64,7 @@ class SentenceEncoder(ABC):
 
 
 class ModelEncoder(SentenceEncoder):
-    """The pooled vectors of a model, minus `centre`, float32 (dim,), if there is one."""
-
-    centre: np.ndarray | None = None
+    """The pooled vectors of a model, minus `centre`, if there is one."""
 
     def __init__(self, model: Any, pooling: str, **facts: Any) -> None:
         """The model has what a `mtl.methods.method.Model` has for vectors. The facts are the fields of `Description` that do not follow from it."""

@@ -30,8 +30,8 @@ from mtl.methods.transformer.reading import opened
 from mtl.vectors.encoders.encoder import Description, PretrainedSettings, SentenceEncoder
 from mtl.vectors.encoders.sentence_model import MODEL_FILES, check_model, load_model, local_folder
 
-DOCUMENT_NAMES = ("passage", "corpus")  # which the library also takes for "document"
-KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}  # for mteb's loader of models that the library alone computes
+LIBRARY_LOADER = "SentenceTransformerEncoderWrapper"  # mteb's loader of models that the library alone computes
+KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}  # of this loader
 
 
 @dataclass
@@ -62,58 +62,14 @@ class SentenceTransformerEncoder(SentenceEncoder):
         self._settings, self._folder = settings, local_folder(settings.path)
         self._modules = check_model(self._folder)
         self._model = load_model(self._folder, str(device))
-        self._model.prompts, self._prompts_from = self._find_prompts()
-        if settings.prompt is not None and settings.prompt not in self._model.prompts:
-            known = ", ".join(self._model.prompts)
-            raise InputError(f"no such prompt; there are: {known}", key="prompt", value=settings.prompt)
-        # Where the settings name the prompt of every text, there is no other to choose.
-        self.prompts = {} if settings.prompt is not None else self._model.prompts
+        self._model.prompts, origin = prompts_of(settings, self._model.prompts)
+        if settings.prompt is None:  # else every text has this prompt, and there is no other to choose
+            self.prompts = self._model.prompts
+        elif settings.prompt not in self._model.prompts:
+            problem = f"no such prompt; there are: {', '.join(self._model.prompts)}"
+            raise InputError(problem, key="prompt", value=settings.prompt)
         self.similarity = str(self._model.similarity_fn_name)
-        self.description = self._describe(self._checked_dim())
-
-    def _find_prompts(self) -> tuple[dict[str, str], str]:
-        """The prompts by name, and whose they are. Raises InputError as `mteb_prompts`."""
-        prompts, source = self._settings.prompts, "the settings"
-        if prompts is None:
-            prompts, source = mteb_prompts(self._settings), "mteb"
-        if prompts is None:
-            return dict(self._model.prompts), "the model"
-        passages = [prompts[name] for name in DOCUMENT_NAMES if name in prompts]
-        return {**({"document": passages[0]} if passages else {}), **prompts}, source
-
-    def _encode(self, texts: list[str], prompt: str | None) -> np.ndarray:
-        size = self._settings.batch_size
-        vectors = self._model.encode(texts, prompt=prompt, batch_size=size, show_progress_bar=False)
-        return np.asarray(vectors, dtype=np.float32)
-
-    def _checked_dim(self) -> int:
-        """The size of the vectors. Raises InputError if the model cannot encode a short text: its modules may not fit together."""
-        vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
-        if vectors.ndim != 2 or not np.isfinite(vectors).all():
-            raise InputError(f"its vectors are not finite numbers; {AGAIN}", path=self._folder)
-        return vectors.shape[1]
-
-    def _describe(self, dim: int) -> Description:
-        settings, model, short = self._settings, self._model, short_name(self._settings.path)
-        body = model.transformers_model
-        embeddings = model[0] if body is None else body.get_input_embeddings()
-        parameters = sum(weight.numel() for weight in model.parameters())
-        embedding_parameters = sum(weight.numel() for weight in embeddings.parameters())
-        limit = model.max_seq_length
-        prompts = ", ".join(f"{key} {text!r}" for key, text in model.prompts.items() if text)
-        shown_prompts = f"of {self._prompts_from}: {prompts}" if prompts else "none"
-        return Description(
-            name=f"sentence_transformer-{short}" + (f"-{settings.prompt}" if settings.prompt else ""),
-            title=f"Sentence transformer, {short}" + (f", prompt {settings.prompt}" if settings.prompt else ""),
-            family="transformer",
-            dim=dim,
-            language=settings.language or "",
-            parameters=parameters,
-            parameters_without_embeddings=parameters - embedding_parameters,
-            memory=sum(weight.numel() * weight.element_size() for weight in model.parameters()),
-            max_length=None if limit is None or isinf(limit) else int(limit),
-            settings=f"modules {', '.join(name for name, _ in self._modules)}, prompts {shown_prompts}",
-        )
+        self.description = self._describe(self._checked_dim(), origin)
 
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
@@ -144,6 +100,43 @@ class SentenceTransformerEncoder(SentenceEncoder):
         """Those of mtl, and of the libraries that make tokens and vectors."""
         return {"mtl": VERSION, "sentence-transformers": version("sentence-transformers"), **library_versions()}
 
+    def _encode(self, texts: list[str], prompt: str | None) -> np.ndarray:
+        size = self._settings.batch_size
+        vectors = self._model.encode(texts, prompt=prompt, batch_size=size, show_progress_bar=False)
+        return np.asarray(vectors, dtype=np.float32)
+
+    def _checked_dim(self) -> int:
+        """The size of the vectors. Raises InputError if the model cannot encode a short text: its modules may not fit together."""
+        vectors = opened(str(self._folder), "the model", lambda trust_remote_code: self._encode([PROBE], None))
+        if vectors.ndim != 2 or not np.isfinite(vectors).all():
+            raise InputError(f"its vectors are not finite numbers; {AGAIN}", path=self._folder)
+        return vectors.shape[1]
+
+    def _describe(self, dim: int, prompts_origin: str) -> Description:
+        settings, model, short = self._settings, self._model, short_name(self._settings.path)
+        name, title = f"sentence_transformer-{short}", f"Sentence transformer, {short}"
+        if settings.prompt:
+            name, title = f"{name}-{settings.prompt}", f"{title}, prompt {settings.prompt}"
+        body, weights = model.transformers_model, list(model.parameters())
+        embeddings = model[0] if body is None else body.get_input_embeddings()
+        parameters = sum(weight.numel() for weight in weights)
+        embedding_parameters = sum(weight.numel() for weight in embeddings.parameters())
+        limit = model.max_seq_length
+        prompts = ", ".join(f"{key} {text!r}" for key, text in model.prompts.items() if text)
+        shown_prompts = f"of {prompts_origin}: {prompts}" if prompts else "none"
+        return Description(
+            name=name,
+            title=title,
+            family="transformer",
+            dim=dim,
+            language=settings.language or "",
+            parameters=parameters,
+            parameters_without_embeddings=parameters - embedding_parameters,
+            memory=sum(weight.numel() * weight.element_size() for weight in weights),
+            max_length=None if limit is None or isinf(limit) else int(limit),
+            settings=f"modules {', '.join(module for module, _ in self._modules)}, prompts {shown_prompts}",
+        )
+
 
 class TextVectorSource:
     """As `mtl.methods.floors.static.WordFile`, of whole texts: a text is its own only token, and each has a vector."""
@@ -164,27 +157,38 @@ class TextVectorSource:
         return {"static.model": self._encoder.fingerprint, "static.software": versions}
 
 
+def prompts_of(settings: SentenceTransformerSettings, model_prompts: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """The prompts by name: those of the settings, or else of mteb, or else of the model; and whose they are. Raises InputError as `mteb_prompts`."""
+    prompts, origin = settings.prompts, "the settings"
+    if prompts is None:
+        prompts, origin = mteb_prompts(settings), "mteb"
+    if prompts is None:
+        return dict(model_prompts), "the model"
+    passage = prompts.get("passage", prompts.get("corpus"))  # the library takes both for "document", too
+    document = {} if passage is None else {"document": passage}
+    return {**document, **prompts}, origin
+
+
 def mteb_prompts(settings: SentenceTransformerSettings) -> dict[str, str] | None:
     """The prompts that mteb's metadata names for a model; None if it names none. Without `mteb_name` also None without mteb, for a local model and
     for one that mteb does not know. Raises InputError for an unknown `mteb_name`, and for a model that mteb evaluates in a way that mtl lacks."""
-    is_local, has_mteb = Path(settings.path).is_dir(), missing_package("mteb") is None
-    if not settings.mteb_name and (is_local or not has_mteb):
+    key, name = ("path", settings.path) if settings.mteb_name is None else ("mteb_name", settings.mteb_name)
+    if key == "path" and (Path(name).is_dir() or missing_package("mteb") is not None):
         return None
-    name = settings.mteb_name or settings.path
-    check_installed("mteb", key="mteb_name", value=name)
+    check_installed("mteb", key=key, value=name)
     os.environ.setdefault("MTEB_CACHE", str(Path(tempfile.gettempdir()) / "mteb"))  # a folder that importing mteb makes
     import mteb
 
     try:
         meta = mteb.get_model_meta(name, fetch_from_hf=False)
     except KeyError:
-        if settings.mteb_name is not None:
-            raise InputError("mteb knows no model of this name", key="mteb_name", value=name) from None
-        return None
-    loader = getattr(meta.loader, "__name__", "")
+        if key == "path":
+            return None
+        raise InputError("mteb knows no model of this name", key=key, value=name) from None
+    loader = getattr(meta.loader, "__name__", "other code")
     unsupported = sorted(set(meta.loader_kwargs) - KNOWN_ARGUMENTS)
-    if loader != "SentenceTransformerEncoderWrapper" or unsupported:
-        means = f"with {', '.join(unsupported)}" if unsupported else f"by {loader or 'other code'}"
+    if loader != LIBRARY_LOADER or unsupported:
+        means = f"with {', '.join(unsupported)}" if unsupported else f"by {loader}"
         message = f"mteb evaluates it {means}, which mtl does not have; set prompts= to evaluate it without"
-        raise InputError(message, key="mteb_name" if settings.mteb_name else "path", value=name)
+        raise InputError(message, key=key, value=name)
     return meta.loader_kwargs.get("model_prompts")

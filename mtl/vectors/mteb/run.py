@@ -12,14 +12,13 @@ import numpy as np
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.typed import UnknownKey
 from mtl.jobs.engines import ENGINES, Mapper, Needs, Unit
 from mtl.vectors.encoders.encoder import EncodeBlocks, SentenceEncoder
-from mtl.vectors.mteb.benchmark import COMMAND_KEYS, find_benchmark, load_benchmark, read_settings
+from mtl.vectors.mteb.benchmark import COMMAND_KEYS, Benchmark, find_benchmark, load_benchmark, read_settings
 from mtl.vectors.mteb.results import EvaluationFolder
 
 OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
@@ -33,22 +32,12 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     benchmark = load_benchmark(path)
     data_dir, tasks = settings.choose_data(benchmark)
     evaluations = Path(settings.runs_dir) / "mteb"
-    import_mteb(evaluations)
+    _import_mteb(evaluations)
     from mtl.vectors.mteb.evaluation import Evaluator
     from mtl.vectors.mteb.model import model_meta
 
-    try:
-        encoder = open_encoder(encoder_settings)
-    except UnknownKey as error:
-        if error.section:  # a key in a section of the encoder's settings: the command has no sections
-            raise
-        raise UnknownKey(error.unknown, COMMAND_KEYS | set(error.known)) from None
-    description, languages = encoder.description, benchmark.model_languages
-    logger.info("%s: %s", description.title, description.settings)
-    language = description.language
-    if languages and language and language not in languages:
-        logger.warning("the encoder's language is %s, but %s is in %s", language, benchmark.title, ", ".join(languages))
-    folder = EvaluationFolder(evaluations / benchmark.name / f"{description.name}-{encoder.revision}")
+    encoder = _opened_encoder(open_encoder, encoder_settings, benchmark)
+    folder = EvaluationFolder(evaluations / benchmark.name / f"{encoder.description.name}-{encoder.revision}")
     encode_blocks = None
     if settings.workers is not None:
         encode_blocks = cluster_encoding(encoder, open_encoder, encoder_settings, settings.workers, folder.corpora)
@@ -62,9 +51,25 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     return folder
 
 
-def import_mteb(folder: Path) -> None:
-    """Import mteb, which is optional and slow: without its bars and notes, and with this folder for its results. Raises InputError without it."""
-    check_installed("mteb")
+def cluster_encoding(
+    encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
+) -> EncodeBlocks:
+    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; the encoding raises
+    it if a worker has other files or versions of the encoder."""
+    if "ray" not in ENGINES:
+        raise InputError("needs the engine ray, which is not installed", key="workers")
+    cluster = cast(Mapper, ENGINES["ray"]())
+    needs = Needs(gpu=float(device_of(str(settings.get("device", "cpu")), "device").type == "cuda"))
+
+    def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
+        arguments = (open_encoder, settings, prompt, encoder.centre, (encoder.fingerprint, encoder.versions()))
+        return cluster.map(Unit("encoder", _worker_encoding, arguments, folder=folder, needs=needs), blocks, workers)
+
+    return encode
+
+
+def _import_mteb(folder: Path) -> None:
+    """Import mteb, which is slow: without its bars and notes, and with this folder for its results."""
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
     import mteb  # noqa: F401
@@ -76,32 +81,27 @@ def import_mteb(folder: Path) -> None:
     warnings.filterwarnings("ignore", module=r"mteb\.")  # such as that a task has a newer version, which is other data
 
 
-def cluster_encoding(
-    encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
-) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; the encoding raises
-    it if a worker has other files or versions of the encoder."""
-    if "ray" not in ENGINES:
-        raise InputError("needs the engine ray, which is not installed", key="workers")
-    is_gpu = device_of(str(settings.get("device", "cpu")), "device").type == "cuda"
-    cluster, needs = cast(Mapper, ENGINES["ray"]()), Needs(gpu=float(is_gpu))
-    # A worker's own mean of texts may differ in its last digits, as it may have another number of CPU threads.
-    centre, identity = getattr(encoder, "centre", None), (encoder.fingerprint, encoder.versions())
-
-    def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
-        arguments = (open_encoder, settings, prompt, centre, identity)
-        return cluster.map(Unit("encoder", _worker_encoding, arguments, folder=folder, needs=needs), blocks, workers)
-
-    return encode
+def _opened_encoder(open_encoder: OpenEncoder, settings: Mapping[str, Any], benchmark: Benchmark) -> SentenceEncoder:
+    """The encoder. Logs what it is, and warns if the benchmark is in other languages. Raises InputError, which knows the command's keys, too."""
+    try:
+        encoder = open_encoder(settings)
+    except UnknownKey as error:
+        if error.section:  # a key in a section of the encoder's settings: the command has no sections
+            raise
+        raise UnknownKey(error.unknown, COMMAND_KEYS | error.known) from None
+    language, languages = encoder.description.language, benchmark.model_languages
+    logger.info("%s: %s", encoder.description.title, encoder.description.settings)
+    if languages and language and language not in languages:
+        logger.warning("the encoder's language is %s, but %s is in %s", language, benchmark.title, ", ".join(languages))
+    return encoder
 
 
 def _worker_encoding(
     open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: tuple[str, Any]
 ) -> Callable[[list[str]], np.ndarray]:
     """In a worker, what encodes a block of texts. Raises InputError for another encoder than the main process's."""
-    encoder: Any = open_encoder(settings)
-    if centre is not None:
-        encoder.centre = centre
+    encoder = open_encoder(settings)
+    encoder.centre = centre  # its own mean may differ in the last digits, as it may have another number of CPU threads
     if (encoder.fingerprint, encoder.versions()) != identity:
         problem = "a worker has other files or versions of the encoder than this process"
         raise InputError(f"{problem} ({encoder.versions()}, not {identity[1]}); make them equal", key="workers")

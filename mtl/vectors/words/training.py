@@ -19,9 +19,9 @@ from mtl.base.locks import lock
 from mtl.base.log import logger
 from mtl.base.typed import PART, typed
 from mtl.base.wings import resolve
-from mtl.data.fetching.fetch import write_generated
 from mtl.data.files import text_lines
 from mtl.data.loading import training_texts
+from mtl.data.sample import write_generated
 from mtl.data.text import moses, moses_version, tokenized
 from mtl.embedders import embedder_kind
 from mtl.embedders.recipes import Recipe, source_note, suite_source

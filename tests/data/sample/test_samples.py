@@ -7,8 +7,7 @@ import pytest
 import mtl.data.sample
 from mtl.api.cli import main
 from mtl.base.settings.layers import shipped
-from mtl.data.fetching.fetch import awaits_generation
-from mtl.data.sample import SAMPLES, write_sample
+from mtl.data.sample import SAMPLES, awaits_generation, write_sample
 from mtl.data.splits import choose_scored
 from mtl.tasks.suite import load_suite
 

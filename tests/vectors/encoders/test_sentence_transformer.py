@@ -125,7 +125,7 @@ def test_mteb_knows_the_prompts_of_its_models(mean: Path) -> None:
     known = opened(mean, mteb_name="intfloat/multilingual-e5-small")
     assert known.prompts == {"query": "query: ", "document": "passage: "}
     assert opened(mean, mteb_name="sentence-transformers/LaBSE").prompts == opened(mean).prompts  # it names none
-    for name in ("a/b", "Qwen/Qwen3-Embedding-0.6B"):  # unknown; with instructions for each task
+    for name in ("", "a/b", "Qwen/Qwen3-Embedding-0.6B"):  # unknown; with instructions for each task
         with raises_input_error(key="mteb_name"):
             opened(mean, mteb_name=name)
     with raises_input_error(key="path"):  # which the user gave

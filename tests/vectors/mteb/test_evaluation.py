@@ -193,9 +193,8 @@ class Here:
 
 def test_a_worker_with_another_encoder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ENGINES, "ray", Here)
-    (vectors,) = cluster_encoding(HashedEncoder(), lambda settings: HashedEncoder(), {}, 1, tmp_path)(
-        [["kot pies"]], None
-    )
+    encode = cluster_encoding(HashedEncoder(), lambda settings: HashedEncoder(), {}, 1, tmp_path)
+    (vectors,) = encode([["kot pies"]], None)
     np.testing.assert_array_equal(vectors, HashedEncoder().encode(["kot pies"]))
     for other in (HashedEncoder(name="other"), HashedEncoder(software={"mtl": "0"})):
         with raises_input_error():
