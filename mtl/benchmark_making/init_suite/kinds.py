@@ -18,13 +18,9 @@ NUMBERS_OR_CLASSES = "numbers (kind: number; metric: spearman, pearson or one_mi
 KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # that a known key means
 METRICS = {"text": "rouge1", MULTI_LABEL: "micro_f1"}  # of kinds that only the user names, else accuracy
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
-MOST_CLASSES = (
-    20  # distinct whole numbers that are more probably classes than numbers, unless their name is one of RATING_NAMES
-)
+MOST_CLASSES = 20  # distinct whole numbers that look like classes; more look like numbers
 MOST_LABELS = 500
-ENOUGH_ROWS = (
-    20  # of each label on average, however many labels there are; of fewer labels as many rows as labels are enough
-)
+ENOUGH_ROWS = 20  # of each label on average; fewer than 20 labels need as many rows each as there are labels
 
 
 def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
@@ -33,10 +29,8 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
     by_split = {split: table.whole(target) for split, table in tables.items()}
     for split, column in by_split.items():
         _check_cells(tables[split], column)
-    main, joined = (
-        next(iter(by_split.values())),
-        FileColumn.joined([*by_split.values()]),
-    )  # the main file is the first one
+    main = next(iter(by_split.values()))  # the targets of the main file, which is the first one
+    joined = FileColumn.joined([*by_split.values()])
     if len(joined.counts) < 2:
         raise InputError(f"column {quoted(target)} has one value in all {count(joined.rows, 'row')}")
     if guess.kind == "number" and joined.numbers is None:
@@ -92,18 +86,17 @@ def _kind_of_numbers(main: FileColumn, joined: FileColumn) -> tuple[str, str | N
 
 
 def _kind_of_words(main: FileColumn, joined: FileColumn) -> tuple[str, str | None]:
-    """The kind that targets other than numbers look like, and a question if they may be labels or words. Raises InputError for texts."""
-    labels, rows = len(joined.counts), main.rows
-    if labels <= MOST_LABELS and labels * min(labels, ENOUGH_ROWS) <= rows:
+    """The kind that targets other than numbers look like, and a question if they are no certain labels. Raises InputError for texts."""
+    labels = len(joined.counts)
+    if labels <= MOST_LABELS and labels * min(labels, ENOUGH_ROWS) <= main.rows:
         return "labels", None
-    if len(main.counts) * 2 <= rows:
-        return "word", f"kind: {_figures(main)} may be labels (kind: labels), or words without a list (kind: word)"
-    if main.several_words * 2 > rows:
+    if min(main.several_words, len(main.counts)) * 2 > main.rows:
         raise InputError(f"column {quoted(main.name)} holds texts ({_figures(main)}): {TEXTS}")
-    return "word", None
+    return "word", f"kind: {_figures(main)} may be labels (kind: labels), or words without a list (kind: word)"
 
 
 def _figures(targets: FileColumn) -> str:
+    """How many values targets have, in words."""
     return f"{count(len(targets.counts), 'distinct value')} in {count(targets.rows, 'row')}"
 
 

@@ -125,15 +125,16 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
 def _lists_of_labels(table: FileTable) -> list[SeveralLabels]:
     """The columns whose lists are sets of labels, without those with one item for each word, or each item, of another column."""
     lists = [column for column in table.columns.values() if _are_sets_of_labels(column)]
-    if not lists:
-        return []
-    sizes = {
-        column.name: tuple(map(len, column.lists or map(str.split, column.texts))) for column in table.columns.values()
-    }
-    columns_of_sizes = Counter(sizes.values())
-    lists = [column for column in lists if columns_of_sizes[sizes[column.name]] == 1]
-    forms = {column.name: f"lists of {len({*chain(*column.lists)})} different labels" for column in lists}
-    return [SeveralLabels([name], form) for name, form in forms.items()]
+    columns_of_sizes = Counter(map(_sizes, table.columns.values() if lists else ()))
+    lists = [column for column in lists if columns_of_sizes[_sizes(column)] == 1]
+    return [
+        SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels") for column in lists
+    ]
+
+
+def _sizes(column: FileColumn) -> tuple[int, ...]:
+    """The number of items, or of words, in each row."""
+    return tuple(map(len, column.lists or map(str.split, column.texts)))
 
 
 def _are_sets_of_labels(column: FileColumn) -> bool:

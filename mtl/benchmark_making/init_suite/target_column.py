@@ -1,6 +1,7 @@
 """Which column of a task holds the target: the known one, the only one that its name or its values allow, or the first, with a question."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, REPEATED, F
 from mtl.benchmark_making.init_suite.guess import GIVEN, quoted
 from mtl.benchmark_making.init_suite.kinds import RATING_NAMES
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
+from mtl.benchmark_making.init_suite.nested_rows import SPAN_LIST
 from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTables
 
@@ -18,6 +20,7 @@ TARGET_NAMES = {"target", "targets", "gold"}  # of columns that may be targets w
 # Words in the names of targets, if all other columns say where rows come from.
 LIKELY_NAMES = {*TARGET_NAMES, *RATING_NAMES, "class", "judgment", "judgement", "duplicate"}
 ANSWER_NAMES = ("answer", "answerkey", "correct", "correct_answer", "solution")  # of targets beside candidates
+SPANS_ANSWER = "tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"  # the user replaces the words in capitals
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 Columns = Sequence[FileColumn]
 
@@ -54,21 +57,17 @@ def _known_target(table: FileTable, known: Mapping[str, Any]) -> TargetColumn:
 
 
 def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
-    """Several labels of a row, where the known keys allow them, or one label or number. Raises InputError if no column can be the target."""
+    """Several labels of a row, or one label or number: of the columns that are likely by their names, or that the test file lacks, or that are
+    possible at all. Raises InputError if there is none."""
     main, test = tables.main, tables.test
     columns = possible_targets(main)
     named = _named_targets(main, columns)
     hidden = [column for column in columns if test is not None and test.lacks(column.name)]
     likely = named or hidden or columns
-    may_be_several = known.get("kind", MULTI_LABEL) == MULTI_LABEL and not {"range", "candidates"} & set(known)
-    possible = several_labels(main, likely or _repeated_words(main)) if may_be_several else []
-    if labels := {column.name for column in named if column.is_called_label}:  # lists beside them are no targets
-        possible = [several for several in possible if labels & {*several.columns}]
-    if possible:
-        return _target_of_several(main, possible, likely or _repeated_words(main), is_kind_known="kind" in known)
-    if not columns:
+    target = _target_of_several(main, likely or _repeated_words(main), named, known)
+    if target is None and not likely:
         raise InputError(_no_target(id, main))
-    return _target_of_one(main, likely, columns, is_named=bool(named))
+    return target or _target_of_one(main, likely, columns, is_named=bool(named))
 
 
 def _named_targets(table: FileTable, columns: Columns) -> Columns:
@@ -99,44 +98,55 @@ def _repeated_words(table: FileTable) -> Columns:
 
 
 def _target_of_several(
-    table: FileTable, possible: Sequence[SeveralLabels], columns: Columns, is_kind_known: bool
-) -> TargetColumn:
-    """The first of what may be several labels of a row, with a question where other columns may be the target, unless it is a list called label."""
-    chosen, question = possible[0], None if is_kind_known else possible[0].question
-    first = table.columns[chosen.columns[0]]
+    table: FileTable, likely: Columns, named: Columns, known: Mapping[str, Any]
+) -> TargetColumn | None:
+    """The first of what may be several labels of a row, if the known keys allow them, and no other column is called label. If other columns are
+    likely, there is a question, except for a list that is called label."""
+    if known.get("kind", MULTI_LABEL) != MULTI_LABEL or {"range", "candidates"} & set(known):
+        return None
+    labels = {column.name for column in named if column.is_called_label}
+    possible = [several for several in several_labels(table, likely) if not labels or labels & {*several.columns}]
+    if not possible:
+        return None
+    several, question = possible[0], None if "kind" in known else possible[0].question
+    first = table.columns[several.columns[0]]
     taken = {name for several in possible for name in several.columns}
-    rest = [column for column in columns if column.name not in taken and not column.is_source]
-    if (len(possible) > 1 or rest) and not (first.lists and first.is_called_label):
-        ways = [f"{quoted(several.target)} (several labels of a row, in {several.form})" for several in possible]
-        ways += [with_counts([column]) for column in rest]
-        question = f"target: {', '.join(ways)} may be the target"
-    return TargetColumn(first, chosen.form, question, chosen)
+    rest = [column for column in likely if column.name not in taken and not column.is_source]
+    if (possible[1:] or rest) and not (first.lists and first.is_called_label):
+        ways = [f"{quoted(way.target)} (several labels of a row, in {way.form})" for way in possible]
+        question = f"target: {', '.join([*ways, *(with_counts([column]) for column in rest)])} may be the target"
+    return TargetColumn(first, several.form, question, several)
 
 
 def _target_of_one(table: FileTable, likely: Columns, columns: Columns, is_named: bool) -> TargetColumn:
-    """The only likely column of the possible ones, unless it may hold something else than targets; in other cases the first one, with a question."""
+    """The only likely column, or the first one with a question, if there are several, or if it may say something else about the rows."""
     first, unread = likely[0], _unread(table)
     # An earlier column may have the same labels in other words, or finer ones, and be meant as well.
     finer = [column for column in columns[: columns.index(first)] if first.follows_from(column)]
-    likely = [
-        *likely,
-        *(column for column in finer if column.is_called_label or len(column.counts) == len(first.counts)),
-    ]
-    question = f"target: {with_counts(likely)} may be the target"
-    if len(likely) > 1:
-        return TargetColumn(first, f"one of {len(likely)} that may be it", question)
+    same = [column for column in finer if column.is_called_label or len(column.counts) == len(first.counts)]
+    question = f"target: {with_counts([*likely, *same])} may be the target"
+    if len(likely) + len(same) > 1:
+        return TargetColumn(first, f"one of {len(likely) + len(same)} that may be it", question)
     if is_named:
         return TargetColumn(first, "by its name")
     if unread or first.is_source or first.is_repeated_text:
         return TargetColumn(first, "perhaps", "; ".join([f"{question}, or say where the rows come from", *unread]))
-    return TargetColumn(first, "the only column with labels or numbers")
+    return TargetColumn(
+        first,
+        "the only column with labels or numbers"
+        if len(columns) == 1
+        else "the only one without values in the test file",
+    )
 
 
 def _no_target(id: str, table: FileTable) -> str:
     """Why no column can be the target of a task, and what the user may answer."""
     reasons = [*_unread(table), *list(table.incomplete.values())[:MOST_REASONS]]
-    remedy = f"answer tasks.{id}.target=COLUMN, with tasks.{id}.kind={MULTI_LABEL} for several labels of a row"
-    return "; ".join([f"target: no column looks like one: {table.listed}", *reasons, remedy])
+    answer = f"tasks.{id}.target=COLUMN"
+    if spans := [name for name, what in table.unread.items() if what == SPAN_LIST]:
+        answer = SPANS_ANSWER.format(id=id, name=spans[0])
+    problem = f"target: no column looks like one: {table.listed}"
+    return "; ".join([problem, *reasons, f"name it: --answer {shlex.quote(answer)}"])
 
 
 def _unread(table: FileTable) -> list[str]:
