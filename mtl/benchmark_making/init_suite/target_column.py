@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
+from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.choice import candidate_names
 from mtl.benchmark_making.init_suite.columns import MOST_REASONS, known_column, with_counts
 from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, REPEATED, FileColumn
@@ -21,6 +22,7 @@ TARGET_NAMES = {"target", "targets", "gold"}  # of columns that may be targets w
 LIKELY_NAMES = {*TARGET_NAMES, *RATING_NAMES, "class", "judgment", "judgement", "duplicate"}
 ANSWER_NAMES = ("answer", "answerkey", "correct", "correct_answer", "solution")  # of targets beside candidates
 SPANS_ANSWER = "tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"  # the user replaces the words in capitals
+MOST_WAYS = 20  # columns in a question
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 Columns = Sequence[FileColumn]
 
@@ -114,7 +116,7 @@ def _target_of_several(
     rest = [column for column in likely if column.name not in taken and not column.is_source]
     if (possible[1:] or rest) and not (first.lists and first.is_called_label):
         ways = [f"{quoted(way.target)} (several labels of a row, in {way.form})" for way in possible]
-        question = f"target: {', '.join([*ways, *(with_counts([column]) for column in rest)])} may be the target"
+        question = _question([*ways, *(with_counts([column]) for column in rest)])
     return TargetColumn(first, several.form, question, several)
 
 
@@ -124,19 +126,21 @@ def _target_of_one(table: FileTable, likely: Columns, columns: Columns, is_named
     # An earlier column may have the same labels in other words, or finer ones, and be meant as well.
     finer = [column for column in columns[: columns.index(first)] if first.follows_from(column)]
     same = [column for column in finer if column.is_called_label or len(column.counts) == len(first.counts)]
-    question = f"target: {with_counts([*likely, *same])} may be the target"
+    question = _question([with_counts([column]) for column in [*likely, *same]])
     if len(likely) + len(same) > 1:
         return TargetColumn(first, f"one of {len(likely) + len(same)} that may be it", question)
     if is_named:
         return TargetColumn(first, "by its name")
     if unread or first.is_source or first.is_repeated_text:
         return TargetColumn(first, "perhaps", "; ".join([f"{question}, or say where the rows come from", *unread]))
-    return TargetColumn(
-        first,
-        "the only column with labels or numbers"
-        if len(columns) == 1
-        else "the only one without values in the test file",
-    )
+    is_only = len(columns) == 1
+    why = "the only column with labels or numbers" if is_only else "the only one without values in the test file"
+    return TargetColumn(first, why)
+
+
+def _question(ways: Sequence[str]) -> str:
+    """The question that asks which of several columns, in words, is the target."""
+    return f"target: {listed(ways, MOST_WAYS)} may be the target"
 
 
 def _no_target(id: str, table: FileTable) -> str:
