@@ -46,7 +46,8 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
     elif guess.kind == "number":
         _declare_range(guess, joined)
     else:
-        guess.declare(_figures(main), kind=guess.kind)
+        if guess.kind == "word":  # the keys of other kinds say which they are, or the user does
+            guess.declare(_figures(main), kind="word")
         guess.declare("", metric=METRICS.get(guess.kind, "accuracy"))
 
 
