@@ -117,7 +117,7 @@ ASKED = [
     {**ROWS, "hypothesis": HYPOTHESES},
     {"text": ROWS["text"], "hypothesis": HYPOTHESES, "is_duplicate": [0, 1] * 30},
     {"text": ROWS["text"], "label": ["['a', 'b']", "['a']", "['b']"] * 20},
-    {"text": ROWS["text"], "label": ["positive"] * 55 + ["negative"] * 4 + ["postive"]},
+    {"text": ROWS["text"], "label": ["positive"] * 55 + ["negative"] * 4 + ["-"]},
     {"text": ROWS["text"], "label": [0, 1, 2, 3, 4, 3] * 10},
     {"text": ROWS["text"], "mood": ["a", None, "b"] * 20},
     {"tokens": WORDS, "ner": [["O", "B-PER"] * len(WORDS[0]), *(["O"] * len(words) for words in WORDS[1:])]},

@@ -13,7 +13,6 @@ from mtl.data.columns import LIST
 INTEGER = re.compile("[+-]?[0-9]{1,400}")
 INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-THOUSANDS = re.compile("[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")  # groups of three digits, set apart by commas as in English
 TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
 TRUE = {true for _, true in TRUTH}
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
@@ -30,9 +29,6 @@ SOURCE_NAMES = {  # of a column that says where a row comes from: a target only 
     *("author", "annotator", "annotators", "user", "worker", "version", "file", "filename", "license", "publisher", "time"),
 }  # fmt: skip
 TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
-# Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
-CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
-CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
 # A column whose values stand in REPEATED rows each, on average, holds categories, not texts; CATEGORIES values or more must stand in FREQUENT rows.
 REPEATED, CATEGORIES, FREQUENT, MOST_CATEGORIES = 4, 100, 20, 500
 LABELS_OF_WORDS = 10  # labels of several words
@@ -76,7 +72,7 @@ class FileColumn:
     @cached_property
     def numbers(self) -> list[float] | None:
         """The distinct values in ascending order if all are finite numbers, else None."""
-        if not self.texts or not all(NUMBER.fullmatch(value) for value in self.counts):
+        if not self.counts or not all(NUMBER.fullmatch(value) for value in self.counts):
             return None
         numbers = sorted({float(value) for value in self.counts})
         return numbers if all(map(math.isfinite, numbers)) else None
@@ -93,12 +89,6 @@ class FileColumn:
         """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
         texts = [text for text in self.counts if len(text.split()) > 1 or len(NO_SPACES.findall(text)) >= SEVERAL_SIGNS]
         return sum(self.counts[text] for text in texts)
-
-    @property
-    def has_decimal_commas(self) -> bool:
-        """Whether the values are numbers as spreadsheets of many languages write them: 0,5; but not all of them thousands: 12,345."""
-        are_numbers = all(NUMBER.fullmatch(value.replace(",", ".", 1)) for value in self.counts)
-        return are_numbers and any("," in value and not THOUSANDS.fullmatch(value) for value in self.counts)
 
     @property
     def is_blank(self) -> bool:
@@ -157,9 +147,9 @@ class FileColumn:
         return bool(SOURCE_NAMES & set(self.words))
 
     @property
-    def is_candidates(self) -> bool:
-        """Whether the name of a column of lists says that they are candidates."""
-        return bool({self.words[-1], self.words[-1].removesuffix("s")} & CANDIDATE_NAMES)
+    def is_called_label(self) -> bool:
+        """Whether the last word of the name is that of a label."""
+        return self.words[-1] in LABEL_NAMES
 
     @property
     def is_id(self) -> bool:
@@ -179,7 +169,3 @@ class FileColumn:
             return False
         values: dict[str, str] = {}
         return all(values.setdefault(label, cell) == cell for label, cell in zip(target.texts, self.texts, strict=True))
-
-    def says_the_same_as(self, column: "FileColumn") -> bool:
-        """Whether each value of one column goes with one value of the other."""
-        return self.follows_from(column) and len(self.counts) == len(column.counts)

@@ -1,24 +1,21 @@
 """Labels as targets: what a suite file declares of them, and what the user has to decide about them."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 
 from mtl.benchmark_making.init_suite.file_column import INDEX, NO_LABEL, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 
 MULTI_LABEL = "multi_label"  # the kind of targets with several labels of a row
-MISSPELT = 50  # a label may be misspelt if a similar one has so many times its rows
-ALIKE = 0.85  # the least similarity of two labels that may be one, a ratio of difflib
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
 
 
-def declare_labels(guess: Guess, main: FileColumn, joined: FileColumn, names: Mapping[str, str]) -> None:
+def declare_labels(guess: Guess, main: FileColumn, joined: FileColumn) -> None:
     """Declare labels, with the names of those that are numbers, and a metric: f1 if one of two is rare in the main file, else accuracy."""
-    labels = sorted(joined.counts, key=float if joined.numbers else None)
+    labels = sorted_labels(joined)
+    meanings = [f"{number}: {name}" for number, name in enumerate(main.labels) if str(number) in joined.counts]
     figures = f"{count(len(labels), 'distinct value')} in {count(joined.rows, 'row')}"
-    meanings = ", ".join(f"{label}: {names[label]}" for label in labels if label in names)
-    guess.declare(f"{figures}; {meanings}" if meanings else figures, labels=labels)
+    guess.declare("; ".join([figures, *([", ".join(meanings)] if meanings else [])]), labels=labels)
     most, rare = max(labels, key=main.counts.__getitem__), min(labels, key=main.counts.__getitem__)
     why = f"{quoted(most)} is the target of {share(main.counts[most], main.rows)} of the rows"
     if len(labels) == 2 and main.counts[rare] < RARE * main.rows:
@@ -38,11 +35,7 @@ def label_questions(main: FileColumn, joined: FileColumn, by_split: Mapping[str,
         variants = ", ".join(counted[label] for label in spellings)
         questions.append(f"{variants}: one label in several spellings? Then write one in the files")
     for label in joined.counts:
-        if similar := _frequent_label_like(label, joined.counts):
-            remedy = "one label, misspelt? Then mend the files, or list the labels"
-            questions.append(f"{counted[label]} is like {quoted(similar)}: {remedy}")
-        is_minus_one = label == "-1" and "1" in joined.counts and len(joined.counts) > 2
-        if is_minus_one or label.strip().lower() in NO_LABEL:
+        if (label == "-1" and len(joined.counts) > 2) or label.strip().lower() in NO_LABEL:
             remedy = "leave these rows out of the files (a recipe of mtl make can), or keep it as a label"
             questions.append(f"{counted[label]} may stand for no label; {remedy}")
     for split, column in by_split.items():
@@ -51,6 +44,11 @@ def label_questions(main: FileColumn, joined: FileColumn, by_split: Mapping[str,
             ways = "other spellings of the same labels, or labels that cannot be learnt?"
             questions.append(f"no training row has {quoted_names(absent)}, which {rows} of {split} have: {ways}")
     return [f"labels: {question}" for question in questions]
+
+
+def sorted_labels(targets: FileColumn) -> list[str]:
+    """The different labels, numbers in ascending order."""
+    return sorted(targets.counts, key=float if targets.numbers else None)
 
 
 def indices_of_names(labels: Iterable[str], names: Sequence[str]) -> list[str]:
@@ -67,9 +65,3 @@ def _spellings(labels: Iterable[str]) -> list[list[str]]:
         plain = (label.lstrip("0") or "0") if is_number else " ".join(label.split()).casefold()
         families[plain].append(label)
     return [family for family in families.values() if len(family) > 1]
-
-
-def _frequent_label_like(label: str, counts: Counter[str]) -> str | None:
-    """A frequent label that is written almost as a rare one of letters alone."""
-    frequent = [name for name, rows in counts.items() if label.isalpha() and counts[label] * MISSPELT <= rows]
-    return next(iter(get_close_matches(label, frequent, 1, ALIKE)), None)

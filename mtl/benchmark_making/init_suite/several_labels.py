@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from mtl.base.errors import InputError
+from mtl.benchmark_making.init_suite.choice import are_candidates
 from mtl.benchmark_making.init_suite.file_column import TOKEN_NAMES, TRUE, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, indices_of_names, label_questions
+from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, indices_of_names, label_questions, sorted_labels
 from mtl.benchmark_making.init_suite.tables import FileTable
 from mtl.tasks.task import BESIDE
 
 SEPARATOR = ";"  # between labels, unless a task names another one
-SEPARATORS = (",", ";", "|", " ")  # of several labels in a cell
-SPARE = (SEPARATOR, "|", " / ", " # ")  # between the labels of lists, some of which may hold a semicolon
-MOST_PARTS = 200  # different labels that cells with several labels may have
+SEPARATORS = (",", SEPARATOR, "|", " ")  # of several labels in a cell
+MOST_LABELS = 200  # different ones that lists may have
 LEAST_REPEATED = 3  # how often labels in lists occur on average, at least: words and names do so less often
-LEAST_ALONE = 0.5  # the least share of the parts of cells that are a cell alone, too: words of a text hardly are
 
 
 @dataclass(frozen=True)
@@ -35,30 +35,20 @@ class SeveralLabels:
         """The target as a suite file names it."""
         return BESIDE.join(self.columns)
 
-    def labels_by_row(self, table: FileTable) -> list[list[str]] | None:
-        """The labels of each row that was looked at; None if the table lacks them, or has something else in these columns."""
+    def with_labels(self, table: FileTable) -> FileTable:
+        """The table with the labels of each row as one column of texts, if it has labels in all columns."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
         are_other = self.by_truth and not all(column.has_only_truths for column in columns)
         if are_other or len(columns) < len(self.columns):
-            return None
-        cells = [column.lists or column.texts for column in columns]
-        return [self._labels_of_row(row) for row in zip(*cells, strict=True)]
+            return table
+        rows = zip(*(column.lists or column.texts for column in columns), strict=True)
+        cells = [SEPARATOR.join(sorted(self._labels_of_row(row))) for row in rows]
+        return replace(table, columns={**table.columns, self.target: FileColumn(self.target, cells)})
 
     def joined_labels(self, table: FileTable) -> FileColumn:
-        """The labels of all rows of a table, one after another; of a table that was sampled, only how often each occurs."""
-        labels_by_row = self.labels_by_row(table) or []
-        if len(labels_by_row) == table.rows:
-            return FileColumn(self.target, list(chain.from_iterable(labels_by_row)))
-        all_labels = (label for cells in table.cells(self.columns) for label in self._labels_of_row(cells))
-        return FileColumn(self.target, [], all_counts=Counter(all_labels))
-
-    def with_labels(self, table: FileTable) -> FileTable:
-        """The table with the labels of each row as one column of texts, if it has them."""
-        labels_by_row = self.labels_by_row(table)
-        if labels_by_row is None:
-            return table
-        cells = [SEPARATOR.join(sorted(labels)) for labels in labels_by_row]
-        return replace(table, columns={**table.columns, self.target: FileColumn(self.target, cells)})
+        """The labels of all rows of a table, as a column that only says how often each occurs."""
+        labels = (label for cells in table.cells(self.columns) for label in self._labels_of_row(cells))
+        return FileColumn(self.target, [], all_counts=Counter(labels))
 
     def _labels_of_row(self, cells: Sequence[Any]) -> list[str]:
         """The labels of a row, from what stands in its columns: texts, or lists of texts."""
@@ -73,19 +63,19 @@ class SeveralLabels:
         return [label.strip() for label in labels if label.strip()]
 
 
-def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> SeveralLabels | None:
-    """What in these columns, which may hold targets, or in lists looks like several labels of each row; None: nothing."""
+def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> list[SeveralLabels]:
+    """What may be several labels of a row: lists of labels, and among these columns, those of truth values and those of cells with a separator."""
+    possible = []
     truths = [column.name for column in columns if column.is_truth]
-    if len(truths) > 2 or (len(truths) == 2 and len(columns) == 2):
+    if len(truths) > 1:
         # Nothing tells labels from features, such as has_negation beside is_entailed, or from the answers of several people.
         ways = f"several labels of a row (kind: {MULTI_LABEL}), or is one of them the target (target: NAME)?"
         question = f"kind: {quoted_names(truths)} are true or false: {ways}"
-        return SeveralLabels(truths, f"{len(truths)} columns of two truth values", by_truth=True, question=question)
-    for column in table.columns.values():
-        if _holds_lists_of_labels(column, table):
-            return SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels")
-    in_cells = (_labels_in_cells(column) for column in columns)
-    return next((several for several in in_cells if several is not None), None)
+        form = f"{len(truths)} columns of two truth values"
+        possible.append(SeveralLabels(truths, form, by_truth=True, question=question))
+    possible += _lists_of_labels(table)
+    in_cells = map(_labels_in_cells, columns)
+    return [*possible, *(several for several in in_cells if several is not None)]
 
 
 def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | None:
@@ -97,75 +87,77 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     if len(columns) > 1:
         by_truth = all(column.has_only_truths for column in columns)
         return SeveralLabels(names, f"{len(columns)} columns", by_truth=by_truth)
-    column, is_known = columns[0], known.get("kind") == MULTI_LABEL or "label_separator" in known
-    if column.lists:
-        return SeveralLabels(names, "lists of labels") if is_known or _holds_lists_of_labels(column, table) else None
-    likely = _labels_in_cells(column)
-    if not is_known:
+    likely = next((several for several in several_labels(table, columns) if several.columns == names), None)
+    if known.get("kind") != MULTI_LABEL and "label_separator" not in known:
         return likely
+    if columns[0].lists:
+        return SeveralLabels(names, "lists of labels")
     separator = known.get("label_separator") or (likely.separator if likely else SEPARATOR)
     return SeveralLabels(names, "cells with labels", separator)
 
 
 def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, FileTable]) -> None:
-    """Declare kind, labels, separator and metric of a task with several labels; the first table gives the figures."""
+    """Declare kind, labels, separator and metric of a task with several labels; the first table gives the figures. Raises InputError if no row has a
+    label."""
     by_split = {split: several.joined_labels(table) for split, table in tables.items()}
     main, main_labels = next(iter(tables.values())), next(iter(by_split.values()))
-    joined = FileColumn.joined(list(by_split.values()))
-    names = main.columns[several.columns[0]].labels
-    if several.by_truth:
-        labels = list(several.columns)
-    elif indices := indices_of_names(joined.counts, names):
-        labels = list(names)
-        guess.declare("the names are in the file's metadata", indices=indices)
-    else:
-        labels = sorted(joined.counts, key=_numbers_first)
+    joined = FileColumn.joined([*by_split.values()])
+    if not joined.counts:
+        raise InputError(f"no row has a label in {quoted(several.target)}")
+    in_files = [*several.columns] if several.by_truth else sorted_labels(joined)
     guess.kind = MULTI_LABEL
     guess.declare(several.form, kind=MULTI_LABEL)
-    guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=labels)
-    possible = SPARE if several.separator is None else [several.separator]
-    free = [separator for separator in possible if not any(separator in label for label in labels)]
-    if free and free[0] != SEPARATOR:
-        guess.declare("", label_separator=free[0])
-    counts = main_labels.counts
-    rarest = min([*counts, *several.columns] if several.by_truth else counts, key=counts.__getitem__)
-    in_rows = f"the rarest label, {quoted(rarest)}, is in {share(counts[rarest], main.rows)} of the rows"
+    guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=in_files)
+    names = main.columns[several.columns[0]].labels
+    if not several.by_truth and (indices := indices_of_names(joined.counts, names)):
+        guess.declare("the names are in the file's metadata", labels=names, indices=indices)
+    if several.separator not in (None, SEPARATOR):
+        guess.declare("", label_separator=several.separator)
+    elif holding := [label for label in guess.keys["labels"] if SEPARATOR in label]:
+        problem = f"{quoted_names(holding)} would be cut at {SEPARATOR}, which stands between labels"
+        guess.questions.append(f"label_separator: {problem}; name a sign that no label holds")
+    rarest = min(in_files, key=main_labels.counts.__getitem__)
+    in_rows = f"the rarest label, {quoted(rarest)}, is in {share(main_labels.counts[rarest], main.rows)} of the rows"
     guess.declare(f"{in_rows}; multi_macro_f1 counts all labels alike", metric="micro_f1")
     guess.questions += label_questions(main_labels, joined, by_split)
 
 
-def _numbers_first(label: str) -> tuple[bool, int, str]:
-    """A key that sorts whole numbers before other labels, those of fewer digits first."""
-    is_number = label.isdecimal()
-    return not is_number, len(label) if is_number else 0, label
+def _lists_of_labels(table: FileTable) -> list[SeveralLabels]:
+    """The columns whose lists are sets of labels, without those with one item for each word, or each item, of another column."""
+    lists = [column for column in table.columns.values() if _are_sets_of_labels(column)]
+    columns_of_sizes = Counter(map(_sizes, table.columns.values() if lists else ()))
+    lists = [column for column in lists if columns_of_sizes[_sizes(column)] == 1]
+    return [
+        SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels") for column in lists
+    ]
 
 
-def _holds_lists_of_labels(column: FileColumn, table: FileTable) -> bool:
-    """Whether lists are sets of labels: of few labels, none twice in a row, and not one for each word or each item of another column."""
-    if not column.lists or column.is_candidates or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words):
+def _sizes(column: FileColumn) -> tuple[int, ...]:
+    """The number of items, or of words, in each row."""
+    return tuple(map(len, column.lists or map(str.split, column.texts)))
+
+
+def _are_sets_of_labels(column: FileColumn) -> bool:
+    """Whether lists have few different items, none twice in a row, and not equally many in all rows. Lists of candidates or tokens are no labels."""
+    if not column.lists or are_candidates(column) or (TOKEN_NAMES - {"tag", "tags"}) & set(column.words):
         return False
     counts = Counter(chain(*column.lists))
-    if not 1 < len(counts) <= MOST_PARTS or counts.total() < LEAST_REPEATED * len(counts):
+    if not 1 < len(counts) <= MOST_LABELS or counts.total() < LEAST_REPEATED * len(counts):
         return False
-    are_sets = all(len(set(row)) == len(row) for row in column.lists)
-    sizes = [len(row) for row in column.lists]
-    columns = [other for name, other in table.columns.items() if name != column.name]
-    sizes_of_others = [[len(row) for row in other.lists or map(str.split, other.texts)] for other in columns]
-    return are_sets and len(set(sizes)) > 1 and sizes not in sizes_of_others
+    return all(len(set(row)) == len(row) for row in column.lists) and len({*map(len, column.lists)}) > 1
 
 
 def _labels_in_cells(column: FileColumn) -> SeveralLabels | None:
-    """The several labels in cells such as "joy,anger", beside cells with one of them; None: the column has none."""
+    """The several labels in cells such as "joy,anger", with the question of whether they are. Most parts of such cells stand alone in others, too."""
     for separator in SEPARATORS:
         multiple = [value for value in column.counts if separator in value.strip()]
         single = {*column.counts} - {*multiple}
         in_multiple = {part.strip() for value in multiple for part in value.split(separator)}
         parts = (in_multiple | {value.strip() for value in single}) - {""}
-        if not multiple or not 1 < len(parts) < len(column.counts) or len(parts) > MOST_PARTS:
-            continue
-        if len(in_multiple & single) >= LEAST_ALONE * len(parts) or (separator != " " and not single):
+        are_alone = 2 * len(in_multiple & single) >= len(parts) or (separator != " " and not single)
+        if multiple and are_alone and 1 < len(parts) < len(column.counts):
             form = f"cells with several of {len(parts)} labels, as in {quoted(multiple[0])}"
-            ways = f'several labels of a row (kind: {MULTI_LABEL}, label_separator: " "), or labels of several words (kind: labels)?'
-            question = f"kind: {quoted(column.name)}: {form}: {ways}" if separator == " " else None
+            several = f'several labels of a row (kind: {MULTI_LABEL}, label_separator: "{separator}")'
+            question = f"kind: {quoted(column.name)}: {form}: {several}, or one label (kind: labels)?"
             return SeveralLabels([column.name], form, separator, question=question)
     return None

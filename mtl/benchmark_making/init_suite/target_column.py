@@ -1,4 +1,4 @@
-"""Which column of a task holds the target: the known one, or a guess, with a question where others may hold it."""
+"""Which column of a task holds the target: the known one, the only one that its name or its values allow, or the first, with a question."""
 
 import re
 import shlex
@@ -6,25 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
+from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.choice import candidate_names
 from mtl.benchmark_making.init_suite.columns import MOST_REASONS, known_column, with_counts
 from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, REPEATED, FileColumn
-from mtl.benchmark_making.init_suite.guess import GIVEN, quoted, quoted_names
-from mtl.benchmark_making.init_suite.kinds import RATING_NAMES, TEXTS
+from mtl.benchmark_making.init_suite.guess import GIVEN, quoted
+from mtl.benchmark_making.init_suite.kinds import RATING_NAMES
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
 from mtl.benchmark_making.init_suite.nested_rows import SPAN_LIST
 from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTables
 
-TARGET_NAMES = {"target", "targets", "gold"}
-SURE_NAMES = {*LABEL_NAMES, *TARGET_NAMES}  # of columns that may be targets whatever they hold
-# Words in the names of columns that are targets if no column has a name in LABEL_NAMES, and names of targets beside columns of candidates.
+TARGET_NAMES = {"target", "targets", "gold"}  # of columns that may be targets whatever they hold, as those called label
+# Words in the names of targets, if all other columns say where rows come from.
 LIKELY_NAMES = {*TARGET_NAMES, *RATING_NAMES, "class", "judgment", "judgement", "duplicate"}
-CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
-NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
+ANSWER_NAMES = ("answer", "answerkey", "correct", "correct_answer", "solution")  # of targets beside candidates
 SPANS_ANSWER = "tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"  # the user replaces the words in capitals
+MOST_WAYS = 20  # columns in a question
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
-Columns = list[FileColumn]
+Columns = Sequence[FileColumn]
 
 
 class TargetColumn(NamedTuple):
@@ -32,114 +32,65 @@ class TargetColumn(NamedTuple):
 
     column: FileColumn
     why: str  # the reason for the guess
-    question: str | None = None  # which asks the user, if another column may be the target
+    question: str | None = None  # which asks the user, if something else may be the target
     several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
 
 
 def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
-    """The target's column: the known one, or a guess. Raises InputError for lists that are texts."""
-    if "target" not in known:
-        chosen = _guessed_target(id, tables, known)
-    elif labels := named_labels(tables.main, known):
-        chosen = TargetColumn(tables.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
-    else:
-        chosen = TargetColumn(known_column(tables.main, known["target"]), GIVEN)
+    """The target's column: the known one, or a guess. Raises InputError if there is none, and for lists that are texts."""
+    chosen = _known_target(tables.main, known) if "target" in known else _guessed_target(id, tables, known)
     if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
         problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
         raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
     return chosen
 
 
-def possible_targets(table: FileTable) -> Columns:
-    """The columns that may be targets, without those that only rename labels of an earlier one, and without repeated texts beside a named target."""
-    columns = [column for column in table.columns.values() if _may_be_target(column)]
-    distinct = []
-    for number, column in enumerate(columns):
-        if not any(_names_labels_of(column, earlier) for earlier in columns[:number]):
-            distinct.append(column)
-    short = [column for column in distinct if _is_called_label(column) or not column.is_repeated_text]
-    are_named = any(_is_called_label(column) or LIKELY_NAMES & set(column.words) for column in short)
-    return short if are_named else distinct
+def possible_targets(table: FileTable) -> list[FileColumn]:
+    """The columns that may be targets, as they hold labels or numbers, or by their names."""
+    return [column for column in table.columns.values() if _may_be_target(column)]
+
+
+def _known_target(table: FileTable, known: Mapping[str, Any]) -> TargetColumn:
+    """The column that the user names, or the columns of several labels."""
+    several = named_labels(table, known)
+    if several is None:
+        return TargetColumn(known_column(table, known["target"]), GIVEN)
+    return TargetColumn(table.columns[several.columns[0]], GIVEN, several.question, several)
 
 
 def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
-    """Guess the target's column: several labels of a row, where the known keys allow them, or one label or number. Raises InputError if none fits."""
+    """Several labels of a row, or one label or number: of the columns that are likely by their names, or that the test file lacks, or that are
+    possible at all. Raises InputError if there is none."""
     main, test = tables.main, tables.test
     columns = possible_targets(main)
-    named = _columns_by_name(main, columns)
-    hidden = [column for column in columns if test is not None and test.lacks(column.name)]  # in the test file
+    named = _named_targets(main, columns)
+    hidden = [column for column in columns if test is not None and test.lacks(column.name)]
     likely = named or hidden or columns
-    if known.get("kind", MULTI_LABEL) == MULTI_LABEL and not {"range", "candidates"} & set(known):
-        target = _target_of_several(main, likely or _repeated_words(main), named)
-        if target is not None:
-            return target
-    if not columns:
+    target = _target_of_several(main, likely or _repeated_words(main), named, known)
+    if target is None and not likely:
         raise InputError(_no_target(id, main))
-    named_and_hidden = [column for column in named if column in hidden]
-    if len(named_and_hidden) == 1:
-        likely = named_and_hidden
-    return _target_of_one(likely, named, hidden, _unread(main))
+    return target or _target_of_one(main, likely, columns, is_named=bool(named))
 
 
-def _target_of_several(table: FileTable, likely: Columns, named: Columns) -> TargetColumn | None:
-    """Columns with several labels of a row as the target, or None. Where other likely columns may be it, there is a question."""
-    several = several_labels(table, likely)
-    labels = {column.name for column in named if _is_called_label(column)}
-    if several is None or (labels and not labels & set(several.columns)):
-        return None
-    first, question = table.columns[several.columns[0]], several.question
-    rest = [column for column in likely if column.name not in several.columns and not column.is_source]
-    if rest and not (first.lists and first.words[-1] in SURE_NAMES):
-        question = f"target: {quoted(several.target)} (several labels of a row, in {several.form}), {with_counts(rest)} may be the target"
-    return TargetColumn(first, several.form, question, several)
-
-
-def _target_of_one(likely: Columns, named: Columns, hidden: Columns, unread: Sequence[str]) -> TargetColumn:
-    """The first likely column as the target: its name says so, the test file hides its values, or it is the only one with labels or numbers."""
-    first, question = likely[0], f"target: {with_counts(likely)} may be the target"
-    if len(likely) > 1:
-        return TargetColumn(first, f"one of {len(likely)} that may be it", question)
-    if first in hidden:
-        reason = "by its name" if first in named else "labels or numbers"
-        return TargetColumn(first, f"{reason}, and the test file has no values in it")
-    if first in named:
-        return TargetColumn(first, "by its name")
-    if unread or first.is_source:
-        return TargetColumn(first, "perhaps", "; ".join([f"{question}, or say where the rows come from", *unread]))
-    return TargetColumn(first, "the only column with labels or numbers")
-
-
-def _columns_by_name(table: FileTable, columns: Columns) -> Columns:
-    """The columns whose names say that they are targets. Names that are only likely count if all other columns say where rows come from. Raises
-    InputError if a column with such a name lacks values in some rows."""
-    for names in (LABEL_NAMES, LIKELY_NAMES):
-        if reasons := [reason for name, reason in table.incomplete.items() if name.lower() in names]:
-            raise InputError(reasons[0])
-    certain_names = {*LABEL_NAMES, *(CHOICE_NAMES if candidate_names(table) else ())}
-    certain = [column for column in columns if column.name.lower() in certain_names]
-    named = [column for column in columns if column in certain or _is_called_label(column)]
+def _named_targets(table: FileTable, columns: Columns) -> Columns:
+    """The columns whose names say that they are targets: those called label, and if no other column can be the target but sources, those with one of
+    LIKELY_NAMES. Raises InputError if a column with such a name lacks values in some rows."""
+    if lacking := [name for name in table.incomplete if name.lower() in {*LABEL_NAMES, *LIKELY_NAMES}]:
+        raise InputError(table.incomplete[lacking[0]])
+    certain_names = {*LABEL_NAMES, *(ANSWER_NAMES if candidate_names(table) else ())}
+    certain = {column.name for column in columns if column.name.lower() in certain_names}
     if certain:
-        return named
-    likely = [column for column in columns if column in named or LIKELY_NAMES & set(column.words)]
-    return likely if all(column.is_source for column in columns if column not in likely) else []
+        return [column for column in columns if column.name in certain or column.is_called_label]
+    named = [column for column in columns if column.is_called_label or LIKELY_NAMES & set(column.words)]
+    names = {column.name for column in named}
+    return named if all(column.is_source for column in columns if column.name not in names) else []
 
 
 def _may_be_target(column: FileColumn) -> bool:
-    """Whether a column has two values or more, no ids, and holds numbers or labels, or has one of SURE_NAMES."""
+    """Whether a column has two values or more, no ids, and holds numbers or labels, or is called label or target."""
     if column.lists or column.is_blank or column.is_meta or column.is_id or len(column.counts) < 2:
         return False
-    return bool(column.numbers) or column.is_category or column.name.lower() in SURE_NAMES
-
-
-def _is_called_label(column: FileColumn) -> bool:
-    """Whether the name is that of a label, as the whole name or its last word."""
-    return column.name.lower() in LABEL_NAMES or column.words[-1] in LABEL_NAMES
-
-
-def _names_labels_of(column: FileColumn, target: FileColumn) -> bool:
-    """Whether a column only renames the labels of a possible target, or groups those of one with the name of a label."""
-    is_coarser = _is_called_label(target) and not _is_called_label(column) and column.follows_from(target)
-    return target.says_the_same_as(column) or is_coarser
+    return bool(column.numbers) or column.is_category or column.name.lower() in {*LABEL_NAMES, *TARGET_NAMES}
 
 
 def _repeated_words(table: FileTable) -> Columns:
@@ -148,19 +99,58 @@ def _repeated_words(table: FileTable) -> Columns:
     return [column for column in words if 1 < len(column.counts) <= column.rows / REPEATED]
 
 
+def _target_of_several(
+    table: FileTable, likely: Columns, named: Columns, known: Mapping[str, Any]
+) -> TargetColumn | None:
+    """The first of what may be several labels of a row, if the known keys allow them, and no other column is called label. If other columns are
+    likely, there is a question, except for a list that is called label."""
+    if known.get("kind", MULTI_LABEL) != MULTI_LABEL or {"range", "candidates"} & set(known):
+        return None
+    labels = {column.name for column in named if column.is_called_label}
+    possible = [several for several in several_labels(table, likely) if not labels or labels & {*several.columns}]
+    if not possible:
+        return None
+    several, question = possible[0], None if "kind" in known else possible[0].question
+    first = table.columns[several.columns[0]]
+    taken = {name for several in possible for name in several.columns}
+    rest = [column for column in likely if column.name not in taken and not column.is_source]
+    if (possible[1:] or rest) and not (first.lists and first.is_called_label):
+        ways = [f"{quoted(way.target)} (several labels of a row, in {way.form})" for way in possible]
+        question = _question([*ways, *(with_counts([column]) for column in rest)])
+    return TargetColumn(first, several.form, question, several)
+
+
+def _target_of_one(table: FileTable, likely: Columns, columns: Columns, is_named: bool) -> TargetColumn:
+    """The only likely column, or the first one with a question, if there are several, or if it may say something else about the rows."""
+    first, unread = likely[0], _unread(table)
+    # An earlier column may have the same labels in other words, or finer ones, and be meant as well.
+    finer = [column for column in columns[: columns.index(first)] if first.follows_from(column)]
+    same = [column for column in finer if column.is_called_label or len(column.counts) == len(first.counts)]
+    question = _question([with_counts([column]) for column in [*likely, *same]])
+    if len(likely) + len(same) > 1:
+        return TargetColumn(first, f"one of {len(likely) + len(same)} that may be it", question)
+    if is_named:
+        return TargetColumn(first, "by its name")
+    if unread or first.is_source or first.is_repeated_text:
+        return TargetColumn(first, "perhaps", "; ".join([f"{question}, or say where the rows come from", *unread]))
+    is_only = len(columns) == 1
+    why = "the only column with labels or numbers" if is_only else "the only one without values in the test file"
+    return TargetColumn(first, why)
+
+
+def _question(ways: Sequence[str]) -> str:
+    """The question that asks which of several columns, in words, is the target."""
+    return f"target: {listed(ways, MOST_WAYS)} may be the target"
+
+
 def _no_target(id: str, table: FileTable) -> str:
-    """Why no column can be the target of a task, what in the file mtl cannot read, and how to have spans read."""
-    if objects := [name for name, what in table.unread.items() if "objects" in what]:
-        return f"{quoted_names(objects)}: {NESTED}"
-    labels = [column for column in table.columns.values() if _is_called_label(column)]
-    if texts := [column.name for column in labels if column.several_words * 2 > column.rows]:
-        return f"{quoted_names(texts)}: {TEXTS}"
+    """Why no column can be the target of a task, and what the user may answer."""
     reasons = [*_unread(table), *list(table.incomplete.values())[:MOST_REASONS]]
-    if decimals := [name for name, column in table.columns.items() if column.has_decimal_commas]:
-        reasons.append(f"{quoted_names(decimals)}: numbers with a decimal comma; write a point in its place")
+    answer = f"tasks.{id}.target=COLUMN"
     if spans := [name for name, what in table.unread.items() if what == SPAN_LIST]:
-        reasons.append(f"name the columns: --answer {shlex.quote(SPANS_ANSWER.format(id=id, name=spans[0]))}")
-    return "; ".join([f"target: no column looks like one: {table.listed}", *(reasons or ["name the column label"])])
+        answer = SPANS_ANSWER.format(id=id, name=spans[0])
+    problem = f"target: no column looks like one: {table.listed}"
+    return "; ".join([problem, *reasons, f"name it: --answer {shlex.quote(answer)}"])
 
 
 def _unread(table: FileTable) -> list[str]:

@@ -122,6 +122,7 @@ TARGET = {
         {"text": many([{}, {"a": "b"}]), **{name: [None, *AB[1:]] for name in ("stars", *LIKELY_NAMES)}}
     ),
     "incomplete": Form({"text": many([{}, {"a": "b"}]), "label": [None, *AB[1:]]}),
+    "the same labels in words": Form({"text": TEXTS, "mood": AB, "label": many("01")}),
 }
 
 LABEL = {"label": AB}
@@ -194,6 +195,7 @@ SEVERAL = {
     "candidates": Form({"text": TEXTS, "answers": many([["yes", "no"], ["no"], ["yes"], ["yes", "no"]]), "stance": AB}),
     "votes": Form({"text": TEXTS, "votes": many([["yes", "yes", "no"], ["no", "no"]]), "stance": AB}),
     "places": Form({"text": TEXTS, "stance": many(["New York, USA", "Paris, France", "Rome, Italy", "Bonn, Germany"])}),
+    "two columns of lists": Form({"text": TEXTS, "emotions": SETS, "topics": many([["x"], [], ["y", "z"], ["y", "x"], ["z"]])}),
 }  # fmt: skip
 
 SENTENCES = [sentence(i) for i in range(ROWS)]

@@ -21,7 +21,6 @@ ROWS_OF_TONES = "".join(f"text {i}\t{'pn'[i % 2]}o\n" for i in range(12))
 UNLABELLED = "".join(f"text number {i} with more words than a name has\n" for i in range(12))
 NUMBERED = "".join(f"text {i}\t{i % 3}\n" for i in range(1, 12))
 COLA = ["gj04\t1\t\ta b\nx\t0\t*\tc d\ngj04\t1\t\te f\n", "x\t1\t\tf g\nx\t0\t\th i\n"]
-SPANS_AND_PRICES = "".join(f'{{"text": "a b {i}", "entities": [[0, 1, "X"]], "price": "{i},5"}}\n' for i in range(9))
 FORMS = {
     "tabs": raw(TABLE),
     "quotes in texts": raw(TABLE.replace("number", 'the "number"')),
@@ -32,8 +31,6 @@ FORMS = {
     "csv with semicolons, and in some texts": raw(f"text;label\n{TABLE}".replace("\t", ";").replace("number 1", "a, b; c"), suffix=".csv"),
     "csv of a spreadsheet": raw("sep=;\n" + TABLE.replace("\t", ";"), suffix=".csv"),
     "decimal commas": raw("text;rating\n" + "".join(f"text number {i};{i},5\n" for i in range(30)), suffix=".csv"),
-    "thousands": raw("text;people\n" + "".join(f"text number {i};{i + 1},345\n" for i in range(30)), suffix=".csv"),
-    "decimal commas beside spans": raw(SPANS_AND_PRICES, suffix=".jsonl"),
     "csv with tabs": raw(TABLE, suffix=".csv"),
     "csv with two signs": raw("".join(f"text number {i};{'xy'[i % 2]}|z\n" for i in range(30)), suffix=".csv"),
     "UTF-16": raw(TABLE.encode("utf-16")),
