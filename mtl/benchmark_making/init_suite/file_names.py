@@ -37,6 +37,7 @@ class NamedFile:
     task: str  # what is left of the name without the split
     role: str  # text, label, or empty
     is_numbered: bool  # whether the name ends as those of parts do
+    suffix: str  # with that of its packing, in lower case
     part: str = ""  # of the file; empty: all of it
 
     @property
@@ -45,21 +46,18 @@ class NamedFile:
         return self.path.relative_to(self.folder).as_posix() + (PART + self.part if self.part else "")
 
     @property
-    def has_data_suffix(self) -> bool:
-        """Whether a form of data files has the suffix, perhaps of a packed file."""
-        return suffix_of(self.path.name) in DATA_SUFFIXES
-
-    @property
     def may_be_data(self) -> bool:
         """Whether it has the suffix of data and is not about the data, or is a split of lines with texts or labels."""
         words = {word.lower() for word in re.findall("[A-Za-z]+", self.path.name.partition(".")[0])}
         is_about_data = self.path.name in DESCRIPTIONS or not words.isdisjoint(NO_DATA)
-        return (self.has_data_suffix and not is_about_data) or bool(self.split and self.role)
+        return (self.suffix in DATA_SUFFIXES and not is_about_data) or bool(self.split and self.role)
 
 
 def read_name(path: PurePosixPath) -> NamedFile:
     """What a file's path says, of which the folder may name the split, too."""
-    suffix, folder = suffix_of(path.name), path.parent
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = "".join(suffixes[-2:])
+    suffix, folder = packed if packed in DATA_SUFFIXES else "".join(suffixes[-1:]), path.parent
     folder_split = SPLIT_OF.get(folder.name.lower(), "")
     stem = path.name[: len(path.name) - len(suffix)]
     number = PART_NUMBER.search(stem)
@@ -73,7 +71,8 @@ def read_name(path: PurePosixPath) -> NamedFile:
     neutral = NEUTRAL | TEXT_WORDS | LABEL_WORDS if role else NEUTRAL
     task = "-".join(word for word in words if word.lower() not in neutral)
     task_folder = folder.parent if split and split == folder_split else folder
-    return NamedFile(path, split, "" if task_folder == PurePosixPath() else str(task_folder), task, role, bool(number))
+    folder_name = "" if task_folder == PurePosixPath() else str(task_folder)
+    return NamedFile(path, split, folder_name, task, role, number is not None, suffix)
 
 
 def _role(suffix: str, words: Collection[str]) -> str:
@@ -84,13 +83,6 @@ def _role(suffix: str, words: Collection[str]) -> str:
     if hints & LABEL_WORDS:
         return "label"
     return "text" if hints & TEXT_WORDS else ""
-
-
-def suffix_of(name: str) -> str:
-    """The suffix of a data file's name, with that of its packing, in lower case: .jsonl.gz."""
-    suffixes = PurePosixPath(name.lower()).suffixes
-    packed = "".join(suffixes[-2:])
-    return packed if packed in DATA_SUFFIXES else "".join(suffixes[-1:])
 
 
 def first_part(names: Sequence[str]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
-from mtl.benchmark_making.init_suite.file_names import WORD, NamedFile, read_name
+from mtl.benchmark_making.init_suite.file_names import DATA_SUFFIXES, WORD, NamedFile, read_name
 from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.named_tasks import named_tasks
 from mtl.benchmark_making.init_suite.sniffing import sniff
@@ -67,7 +67,8 @@ def files_of_tasks(data_dir: Path) -> DataFolder:
             tasks, nameless = training, []
         for task in tasks:
             task.questions.append(NO_SPLIT)
-    other_forms = [file for file in files if not file.may_be_data and _may_hold_data(file)]
+    others = [file for file in files if not file.may_be_data and file.suffix not in DATA_SUFFIXES]
+    other_forms = [file for file in others if file.split or file.suffix in ARCHIVES]
     unread = {TEXTS: texts, NAMELESS: nameless, OTHER_FORMS: other_forms}
     return DataFolder(data_dir, tasks, {why: [str(file.path) for file in files] for why, files in unread.items()})
 
@@ -91,13 +92,8 @@ def _single_texts(files: Sequence[NamedFile]) -> dict[NamedFile, None]:
     return dict.fromkeys(file for file in texts if texts_by_folder[file.path.parent] > MOST_TEXTS)
 
 
-def _may_hold_data(file: NamedFile) -> bool:
-    """Whether a file that is not read may hold data in another form: an archive, or a file whose path says a split."""
-    return file.path.suffix.lower() in ARCHIVES or (file.split != "" and not file.has_data_suffix)
-
-
 def _splits_within(data_dir: Path, file: NamedFile) -> list[NamedFile]:
-    """The parts of a file that are splits: values below keys of its object, or rows by their value in the column split. None if it is not readable."""
+    """The parts of a file that are splits: below keys of its object, or the rows with each value of its column split. None if it cannot be read."""
     try:
         path = inside(data_dir, str(file.path))
         splits_by_part = _keys(path) or _column_values(path)

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from posixpath import commonpath
+from posixpath import commonpath, relpath
 from typing import Any
 
 from fsspec.utils import glob_translate
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.file_names import WORD, first_part
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
@@ -42,7 +42,8 @@ def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Conf
     for item in _dictionaries(card.get("configs")):
         name, folder = str(item.get("config_name", DEFAULT)), str(item.get("data_dir") or "")
         below = [path for path in sorted(files) if not folder or PurePosixPath(path).is_relative_to(folder)]
-        splits = _files_by_split(item.get("data_files"), name, folder, below)
+        with locating(unit=f"configuration {name}"):
+            splits = _files_by_split(item.get("data_files"), folder, below)
         declared.append(Configuration(name, splits, item.get("default") is True or name == DEFAULT))
     return declared
 
@@ -56,15 +57,15 @@ def converted(files: Collection[str]) -> list[Configuration]:
     return [Configuration(name, splits, name == DEFAULT) for name, splits in by_name.items()]
 
 
-def _files_by_split(data_files: Any, name: str, folder: str, files: Sequence[str]) -> dict[str, list[str]]:
+def _files_by_split(data_files: Any, folder: str, files: Sequence[str]) -> dict[str, list[str]]:
     """The files of a configuration by split: as the card says, else by the word of a split in their names, else in their folders. Without any they
     are training rows, as on the Hub. Raises InputError for a pattern that names none of the files in the configuration's folder."""
     if entries := [entry for entry in _dictionaries(data_files) if "split" in entry]:
-        return {str(entry["split"]): _matching(entry.get("path"), folder, files, name) for entry in entries}
+        return {str(entry["split"]): _matching(entry.get("path"), folder, files) for entry in entries}
     if data_files is None:
         paths = [path for path in files if not PurePosixPath(path).name.startswith((".", "README"))]
     else:
-        paths = _matching(data_files, folder, files, name)
+        paths = _matching(data_files, folder, files)
     files_by_split: dict[str, list[str]] = {}
     for path in paths:
         words = WORD.findall(PurePosixPath(path).stem.lower()) or WORD.findall(path.lower()) or ["train"]
@@ -77,8 +78,8 @@ def _dictionaries(value: Any) -> list[dict[Any, Any]]:
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
 
 
-def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> list[str]:
-    """The files of a configuration that a pattern, or one of a list, names, in order. Raises InputError for a pattern that names none."""
+def _matching(patterns: Any, folder: str, files: Sequence[str]) -> list[str]:
+    """The files that a pattern below a folder, or one of a list, names, in order. Raises InputError for a pattern that names none."""
     matches = dict[str, None]()
     for item in patterns if isinstance(patterns, list) else [patterns]:
         pattern = str(PurePosixPath(folder, str(item)))
@@ -88,8 +89,7 @@ def _matching(patterns: Any, folder: str, files: Sequence[str], name: str) -> li
                 expression = re.compile(glob_translate(pattern))
                 fitting = [file for file in files if expression.match(file)]
         if not fitting:
-            problem = f"configuration {name} names {pattern[:200]}, and no file of the data set fits"
-            raise InputError(f"{problem}; name another revision: @REVISION")
+            raise InputError(f"no file of the data set fits {pattern[:200]}; name another revision: @REVISION")
         matches |= dict.fromkeys(fitting)
     return list(matches)
 
@@ -128,7 +128,9 @@ def _task(id: str, configuration: Configuration) -> Guess:
     paths = [PurePosixPath(path) for name in names for path in configuration.files_by_split[name]]
     guess.folder = commonpath([str(path.parent) for path in paths])
     for split, names in names_by_split.items():
-        files_by_name = {name: _below(guess.folder, configuration.files_by_split[name]) for name in names}
+        files_by_name = {
+            name: [relpath(path, guess.folder or ".") for path in configuration.files_by_split[name]] for name in names
+        }
         parts = [first_part(files) for files in files_by_name.values()]
         guess.files[split] = parts[0] or files_by_name[names[0]][0]
         if len(names) > 1 or names[0].lower() not in SPLIT_OF or None in parts:
@@ -136,7 +138,3 @@ def _task(id: str, configuration: Configuration) -> Guess:
             remedy = "; write the files of a split as one" if None in parts else ""
             guess.questions.append(f"files.{split}: may be the split {' or '.join(ways)}{remedy}")
     return guess
-
-
-def _below(folder: str, paths: Sequence[str]) -> list[str]:
-    return [str(PurePosixPath(path).relative_to(folder)) for path in paths]

@@ -28,6 +28,7 @@ from mtl.data.columns import printable_names
 REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"
 ADDRESS = re.compile(rf"hf://(?:datasets/)?(\w[\w.-]*/\w[\w.-]*)(?:@({REVISION}))?(?:/([^/]+))?/?")
 CONVERTED = "refs/convert/parquet"  # the revision under which the Hub keeps its conversion of a data set to parquet
+HIDDEN = re.compile(r"(^|/)(\.|dummy/)")  # in a path; folders called dummy are of the tests of a script
 LIMIT = 2**32  # bytes of files that are downloaded
 MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
 
@@ -44,7 +45,8 @@ class Snapshot:
     @property
     def data(self) -> list[str]:
         """The files that may hold data, by their paths."""
-        return [path for path in self.files if _may_be_data(PurePosixPath(path))]
+        paths = [PurePosixPath(path) for path in self.files if not HIDDEN.search(path)]
+        return [str(path) for path in paths if read_name(path).may_be_data]
 
     @property
     def language(self) -> str | None:
@@ -99,16 +101,11 @@ def _snapshot(dataset: str, revision: str | None) -> Snapshot:
         except InputError as error:
             if not isinstance(error.__cause__, errors.RevisionNotFoundError):
                 raise
-    if scripts := [path for path in snapshot.files if path.endswith(".py")]:
-        problem = f"it has no data file but a script that loads them ({scripts[0]}), which mtl does not run, and the Hub has not converted it"
-        raise InputError(f"{problem}; load it yourself, and give mtl.Suite.from_frames what the script returns")
     seen = printable_names([path for path in snapshot.files if not path.startswith(".")][: hub_files.LISTED])
-    raise InputError(f"it has no data file that mtl reads; it has {seen}; name a revision that has some: @REVISION")
-
-
-def _may_be_data(path: PurePosixPath) -> bool:
-    """Whether a file may hold data: neither hidden nor of the tests of a script, in folders called dummy."""
-    return not any(part.startswith(".") or part == "dummy" for part in path.parts) and read_name(path).may_be_data
+    script = "load it with its script, which mtl does not run, and give mtl.Suite.from_frames what that returns"
+    raise InputError(
+        f"it has no data file that mtl reads; it has {seen}; name a revision that has some: @REVISION; or {script}"
+    )
 
 
 def _chosen(snapshot: Snapshot, wanted: str | None) -> list[Configuration]:

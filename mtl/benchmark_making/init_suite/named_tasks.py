@@ -20,7 +20,7 @@ Place = tuple[str, str]  # of a task: its folder, and its name in it
 
 
 def named_tasks(files: Sequence[NamedFile], root: str, taken: Collection[str] = ()) -> list[Guess]:
-    """The tasks of these files: those of a task differ in the word of the split alone. `root`: the name of the data folder; `taken`: ids of others."""
+    """The tasks of these files: those of a task differ in the word of the split alone. `root`: the data folder's name; `taken`: ids of others."""
     files_by_place: dict[Place, list[NamedFile]] = {}
     for file in files:
         files_by_place.setdefault((file.folder, file.task), []).append(file)
@@ -30,7 +30,7 @@ def named_tasks(files: Sequence[NamedFile], root: str, taken: Collection[str] = 
 
 
 def _with_joined_numbers(files_by_place: Mapping[Place, list[NamedFile]]) -> dict[Place, list[NamedFile]]:
-    """Tasks whose names differ in a number alone, and that have the same only split, as one: they may be parts. Those of several splits may be folds."""
+    """Tasks of one and the same split whose names differ in a number alone, as one: they may be parts. Those of several splits may be folds."""
     families: dict[tuple[Place, str], list[Place]] = {}
     for (folder, name), files in files_by_place.items():
         stem = re.sub(r"[._-]?\d+$", "", name)

@@ -84,7 +84,7 @@ class SuiteGuess:
     def warnings(self) -> list[str]:
         """What the user should know: the files that are not read, the tasks that are left out, the notes on others, and the splits on which these are
         scored, if they differ."""
-        lines = unread_files_lines(self.folder, {path for task in self.tasks for path in task.paths})
+        lines = [*unread_files_lines(self.folder, {path for task in self.tasks for path in task.paths})]
         lines += [f"left out: {id}: {problem}" for id, problem in self.problems.items()]
         lines += _by_text("note", [(task.id, note) for task in self.declared for note in task.notes])
         scored = [(task.id, f"on {_scored_rows(task)}") for task in self.declared]
@@ -179,14 +179,11 @@ def _unread_columns_line(task: Guess) -> list[str]:
     return [f"not read: {listed(columns, MOST_COLUMNS)}"] if columns else []
 
 
-def unread_files_lines(folder: DataFolder, used: Collection[str] = ()) -> list[str]:
+def unread_files_lines(folder: DataFolder, used: Collection[str] = ()) -> Iterator[str]:
     """The files of no task in a line for each reason, without those that answers make files of a task."""
-    unread = {why: [path for path in paths if path not in used] for why, paths in folder.unread.items()}
-    return [
-        f"not read: {count(len(paths), 'file')} {why}: {quoted_names(paths, MOST_NAMES)}"
-        for why, paths in unread.items()
-        if paths
-    ]
+    for why, paths in folder.unread.items():
+        if names := [path for path in paths if path not in used]:
+            yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names, MOST_NAMES)}"
 
 
 def _by_text(subject: str, texts: Iterable[tuple[str, str]]) -> list[str]:
