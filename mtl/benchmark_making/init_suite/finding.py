@@ -23,7 +23,7 @@ ARCHIVES = {".zip", ".tar", ".tgz", ".rar", ".7z"}
 NO_SPLIT = "files.train: no name has the word of a split: are these the training rows, of which some are held out?"
 MOST_TEXTS = 20  # .txt files in a folder whose names say no split; if there are more, each is a text
 MOST_TASKS = 20  # of files where nothing says a split
-# Why files are not read.
+# Why files are of no task.
 TEXTS = "of a text each (write one file for each split, with the columns text and label)"
 NAMELESS = "named after no split"
 OTHER_FORMS = "of a form that is not read (unpack archives)"
@@ -37,7 +37,7 @@ class DataFolder:
     tasks: Sequence[Guess]  # with their files alone, and what is to be said about these
     unread: Mapping[str, Sequence[str]] = field(
         default_factory=dict
-    )  # files of no task, as paths below the folder, by why
+    )  # by reason, files of no task: their paths below it
     address: str = ""  # of the data set of the Hub, with its commit
     keys: Mapping[str, Any] = field(default_factory=dict)  # of the suite file, which all tasks of the data set have
     language: str | None = None  # the only language that the data set's card names
@@ -52,15 +52,10 @@ def files_of_tasks(data_dir: Path) -> DataFolder:
     texts = _single_texts(files)
     data = [file for file in files if file.may_be_data and file not in texts]
     tasks = named_tasks([file for file in data if file.split], root)
-    nameless: list[NamedFile] = []
-    ids = {task.id for task in tasks}
-    for file in [file for file in data if not file.split]:
-        parts = _splits_within(data_dir, file)
-        if not parts:
-            nameless.append(file)
-        for task in named_tasks(parts, root, ids):
-            tasks.append(task)
-            ids.add(task.id)
+    nameless = [file for file in data if not file.split]
+    for file in nameless:
+        if parts := _splits_within(data_dir, file):
+            tasks += named_tasks(parts, root, {task.id for task in tasks})
     if not tasks:
         training = named_tasks([replace(file, split="train") for file in nameless], root)
         if len(training) <= MOST_TASKS:
@@ -70,7 +65,7 @@ def files_of_tasks(data_dir: Path) -> DataFolder:
     others = [file for file in files if not file.may_be_data and file.suffix not in DATA_SUFFIXES]
     other_forms = [file for file in others if file.split or file.suffix in ARCHIVES]
     unread = {TEXTS: texts, NAMELESS: nameless, OTHER_FORMS: other_forms}
-    return DataFolder(data_dir, tasks, {why: [str(file.path) for file in files] for why, files in unread.items()})
+    return DataFolder(data_dir, tasks, {why: [str(file.path) for file in part] for why, part in unread.items()})
 
 
 def all_files(data_dir: Path) -> list[PurePosixPath]:

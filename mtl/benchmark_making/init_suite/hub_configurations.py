@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from posixpath import commonpath, relpath
+from posixpath import commonpath, dirname, relpath
 from typing import Any
 
 from fsspec.utils import glob_translate
@@ -37,8 +37,9 @@ class Configuration:
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:
-    """The configurations whose data files, among those of the data set, a card names. Raises InputError if there are no such files."""
-    declared = []
+    """The configurations whose data files, among those of the data set, a card names, or those of the Hub's conversion, which has no card. Raises
+    InputError if there are no such files."""
+    declared = [] if card else _converted(files)
     for item in _dictionaries(card.get("configs")):
         name, folder = str(item.get("config_name", DEFAULT)), str(item.get("data_dir") or "")
         below = [path for path in sorted(files) if not folder or PurePosixPath(path).is_relative_to(folder)]
@@ -48,7 +49,7 @@ def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Conf
     return declared
 
 
-def converted(files: Collection[str]) -> list[Configuration]:
+def _converted(files: Collection[str]) -> list[Configuration]:
     """The configurations in the Hub's own conversion of a data set to parquet, whose files are CONFIGURATION/SPLIT/0000.parquet."""
     by_name: dict[str, dict[str, list[str]]] = {}
     for path in sorted(files):
@@ -81,7 +82,7 @@ def _dictionaries(value: Any) -> list[dict[Any, Any]]:
 def _matching(patterns: Any, folder: str, files: Sequence[str]) -> list[str]:
     """The files that a pattern below a folder, or one of a list, names, in order. Raises InputError for a pattern that names none."""
     matches = dict[str, None]()
-    for item in patterns if isinstance(patterns, list) else [patterns]:
+    for item in patterns if patterns and isinstance(patterns, list) else [patterns]:
         pattern = str(PurePosixPath(folder, str(item)))
         fitting: list[str] = []
         if len(pattern) <= LONGEST_PATTERN and pattern.count("*") <= MOST_STARS:
@@ -115,26 +116,24 @@ def configured_tasks(chosen: Sequence[Configuration], dataset: str) -> list[Gues
 def _task(id: str, configuration: Configuration) -> Guess:
     """The files of a configuration as those of a task. A split is certain if it is the only one that has its word, and this is its whole name."""
     guess = Guess(id, "", {})
-    names_by_split: dict[str, list[str]] = {}
+    splits_by_name: dict[str, str] = {}
     for name in configuration.files_by_split:
         splits = {SPLIT_OF[word] for word in WORD.findall(name.lower())}
         if len(splits) == 1 or len(configuration.files_by_split) == 1:
-            names_by_split.setdefault(splits.pop() if len(splits) == 1 else "train", []).append(name)
+            splits_by_name[name] = splits.pop() if len(splits) == 1 else "train"
         else:
             guess.notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
-    if not names_by_split:
+    if not splits_by_name:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
-    names = [name for names in names_by_split.values() for name in names]
-    paths = [PurePosixPath(path) for name in names for path in configuration.files_by_split[name]]
-    guess.folder = commonpath([str(path.parent) for path in paths])
-    for split, names in names_by_split.items():
-        files_by_name = {
-            name: [relpath(path, guess.folder or ".") for path in configuration.files_by_split[name]] for name in names
-        }
-        parts = [first_part(files) for files in files_by_name.values()]
-        guess.files[split] = parts[0] or files_by_name[names[0]][0]
+    files_by_name = {name: configuration.files_by_split[name] for name in splits_by_name}
+    guess.folder = commonpath([dirname(path) for files in files_by_name.values() for path in files])
+    for split in dict.fromkeys(splits_by_name.values()):
+        names = [name for name in splits_by_name if splits_by_name[name] == split]
+        below = [[relpath(path, guess.folder) for path in files_by_name[name]] for name in names]
+        parts = [first_part(files) for files in below]
+        guess.files[split] = parts[0] or below[0][0]
         if len(names) > 1 or names[0].lower() not in SPLIT_OF or None in parts:
-            ways = [f"{name} ({listed(files, MOST_FILES)})" for name, files in files_by_name.items()]
+            ways = [f"{name} ({listed(files, MOST_FILES)})" for name, files in zip(names, below, strict=True)]
             remedy = "; write the files of a split as one" if None in parts else ""
             guess.questions.append(f"files.{split}: may be the split {' or '.join(ways)}{remedy}")
     return guess

@@ -16,12 +16,7 @@ from mtl.base.files import link_or_copy
 from mtl.benchmark_making import hub_files
 from mtl.benchmark_making.init_suite.file_names import read_name
 from mtl.benchmark_making.init_suite.finding import DataFolder, files_of_tasks
-from mtl.benchmark_making.init_suite.hub_configurations import (
-    Configuration,
-    configurations,
-    configured_tasks,
-    converted,
-)
+from mtl.benchmark_making.init_suite.hub_configurations import Configuration, configurations, configured_tasks
 from mtl.benchmark_making.init_suite.named_tasks import task_id
 from mtl.data.columns import printable_names
 
@@ -45,8 +40,8 @@ class Snapshot:
     @property
     def data(self) -> list[str]:
         """The files that may hold data, by their paths."""
-        paths = [PurePosixPath(path) for path in self.files if not HIDDEN.search(path)]
-        return [str(path) for path in paths if read_name(path).may_be_data]
+        visible = [path for path in self.files if not HIDDEN.search(path)]
+        return [path for path in visible if read_name(PurePosixPath(path)).may_be_data]
 
     @property
     def language(self) -> str | None:
@@ -104,13 +99,13 @@ def _snapshot(dataset: str, revision: str | None) -> Snapshot:
     seen = printable_names([path for path in snapshot.files if not path.startswith(".")][: hub_files.LISTED])
     script = "load it with its script, which mtl does not run, and give mtl.Suite.from_frames what that returns"
     raise InputError(
-        f"it has no data file that mtl reads; it has {seen}; name a revision that has some: @REVISION; or {script}"
+        f"it has no data file that mtl reads; it has {seen}; name another revision: @REVISION; or {script}"
     )
 
 
 def _chosen(snapshot: Snapshot, wanted: str | None) -> list[Configuration]:
     """The configuration that the address names, or all of them. Raises InputError if there is none of this name, or if there are too many."""
-    declared = configurations(snapshot.card, snapshot.files) if snapshot.card else converted(snapshot.files)
+    declared = configurations(snapshot.card, snapshot.files)
     known = ", ".join(configuration.name for configuration in declared[: hub_files.LISTED])
     chosen = [configuration for configuration in declared if wanted in (None, configuration.name)]
     if wanted is not None and not chosen:
