@@ -5,7 +5,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,21 +75,17 @@ class SuiteGuess:
         for task in self.declared:
             lines.append(f"{task.id:{width}}  {_description(task)}")
             lines += [f"{'':{width}}  {line}" for line in _unread_columns_line(task)]
-        lines += [*self.warnings, *_by_text("decide", self.questions)]
+        lines += [*self.warnings, *(f"decide: {id}: {question}" for id, question in self.questions)]
         if self.language is None:
             lines.append("language: not guessed, the file says en; set it, or give --language")
         return "\n".join(printable(line) for line in [*lines, f"{self.path}: {_next_step(self)}"])
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know: the files that are not read, the tasks that are left out, the notes on others, and the splits on which these are
-        scored, if they differ."""
+        """What the user should know: the files that are not read, the tasks that are left out, and the notes on others."""
         lines = [*unread_files_lines(self.folder, {path for task in self.tasks for path in task.paths})]
         lines += [f"left out: {id}: {problem}" for id, problem in self.problems.items()]
-        lines += _by_text("note", [(task.id, note) for task in self.declared for note in task.notes])
-        scored = [(task.id, f"on {_scored_rows(task)}") for task in self.declared]
-        if len({rows for _, rows in scored}) > 1:
-            lines += _by_text("scored", scored)
+        lines += [f"note: {task.id}: {note}" for task in self.declared for note in task.notes]
         return [printable(line) for line in lines]
 
 
@@ -165,12 +161,8 @@ def _description(task: Guess) -> str:
         targets = "numbers {} to {}".format(*keys["range"])
     texts = quoted_names([*keys["text"], *keys.get("candidates", ())])
     splits = ", ".join(f"{split} {task.rows[split]:,}" if task.files[split] else f"no {split}" for split in SPLITS)
-    return f"target {quoted(keys['target'])}: {targets}, {keys['metric']}; text {texts}; {splits}"
-
-
-def _scored_rows(task: Guess) -> str:
-    """The rows on which a task is scored."""
-    return "rows of train" if task.scored == "dev" and task.files["dev"] is None else task.scored
+    scored = "rows of train" if task.scored == "dev" and task.files["dev"] is None else task.scored
+    return f"target {quoted(keys['target'])}: {targets}, {keys['metric']} on {scored}; text {texts}; {splits}"
 
 
 def _unread_columns_line(task: Guess) -> list[str]:
@@ -184,14 +176,6 @@ def unread_files_lines(folder: DataFolder, used: Collection[str] = ()) -> Iterat
     for why, paths in folder.unread.items():
         if names := [path for path in paths if path not in used]:
             yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names, MOST_NAMES)}"
-
-
-def _by_text(subject: str, texts: Iterable[tuple[str, str]]) -> list[str]:
-    """A line for each different text, with the ids of its tasks, from pairs of an id and a text."""
-    ids_by_text: dict[str, list[str]] = {}
-    for id, text in texts:
-        ids_by_text.setdefault(text, []).append(id)
-    return [f"{subject}: {listed(ids, MOST_NAMES)}: {text}" for text, ids in ids_by_text.items()]
 
 
 def _next_step(suite: SuiteGuess) -> str:
