@@ -7,7 +7,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import merge, nested
-from mtl.base.typed import typed
+from mtl.base.typed import check_known, typed
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.suite_guess import KEYS, SuiteGuess, task_values
 from mtl.jobs.job import parse_settings
@@ -55,6 +55,7 @@ def _checked_keys(id: str, keys: Mapping[str, Any]) -> dict[str, Any]:
     # `header: true` answers that there is a header line; a suite file has the names of columns there.
     declared = {key: value for key, value in checked.items() if not (key == "header" and value is True)}
     task = typed(Task, {"text": [], "target": "", "metric": "accuracy", **declared}, f"tasks.{id}")
+    check_known(task.files, SPLITS, f"tasks.{id}.files.")
     if task.reading is not None and task.reading.problem:
         raise InputError(task.reading.problem, key=f"tasks.{id}.reading")
     return checked
@@ -67,7 +68,7 @@ def check_tasks(suite: SuiteGuess, known: KeysByTask) -> None:
         task = tasks[id]
         if task.problem is not None:
             raise InputError(task.problem, key=f"tasks.{id}")
-        answering = tasks.get(task.keys.get("answered_by"))
+        answering = tasks.get(task.keys.get("answered_by") or "")
         checked = [task] if answering is None or answering.problem is not None else [task, answering]
         try:
             suite_from({"name": suite.name, "tasks": {task.id: task_values(task) for task in checked}}, suite.path)

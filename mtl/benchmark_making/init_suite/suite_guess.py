@@ -63,7 +63,7 @@ class SuiteGuess:
         for task in self.declared:
             lines += _task_lines(task)
         for task in [task for task in self.tasks if task.problem is not None]:
-            lines += ["", f"  # Left out: {printable(task.problem)}"]
+            lines += ["", f"  # Left out: {printable(str(task.problem))}"]
             lines += [f"  # {line.removeprefix('  ')}" for line in _task_lines(task)]
         return "".join(f"{line}\n" for line in lines)
 
