@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from mtl.benchmark_making.init_suite.file_column import TEXT_WORDS
@@ -40,7 +41,7 @@ class NamedFile:
     suffix: str  # with that of its packing, in lower case
     part: str = ""  # of the file; empty: all of it
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The file as a suite file names it."""
         return self.path.relative_to(self.folder).as_posix() + (PART + self.part if self.part else "")

@@ -20,7 +20,7 @@ from mtl.tasks.layout import Layout
 from mtl.tasks.task import SPLIT_OF
 
 ARCHIVES = {".zip", ".tar", ".tgz", ".rar", ".7z"}
-NO_SPLIT = "files.train: no name has the word of a split: are these the training rows, of which some are held out?"
+NO_SPLIT = "no name has the word of a split: are these the training rows, of which some are held out?"
 MOST_TEXTS = 20  # .txt files in a folder whose names say no split; if there are more, each is a text
 MOST_TASKS = 20  # of files where nothing says a split
 # Why files are of no task.
@@ -61,7 +61,7 @@ def files_of_tasks(data_dir: Path) -> DataFolder:
         if len(training) <= MOST_TASKS:
             tasks, nameless = training, []
         for task in tasks:
-            task.questions.append(NO_SPLIT)
+            task.questions.append(f"files.train: may be {task.files['train']}: {NO_SPLIT}")
     others = [file for file in files if not file.may_be_data and file.suffix not in DATA_SUFFIXES]
     other_forms = [file for file in others if file.split or file.suffix in ARCHIVES]
     unread = {TEXTS: texts, NAMELESS: nameless, OTHER_FORMS: other_forms}
