@@ -144,14 +144,14 @@ def test_answers_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["audit", f"suite={out}", f"data_dir={tmp_path / 'd'}"]) == 2
     assert "tasks.d.decide: 1 question to answer" in capsys.readouterr().err
     out.unlink()
-    for name in ("e.v1.2", "f", "g", "h"):
+    for name in ("e.v1.2", "f", "g.files"):
         write_table(tmp_path / "d" / name / "dev.csv", KIND, rows, ",")
     files = ["tasks.e.v1.2.target=kind", "tasks.e.v1.2.files.train=dev.csv", "tasks.e.v1.2.files.dev=null"]
+    files += ["tasks.g.files.target=kind", "tasks.g.files.answered_by=d"]
     assert main([*command, "--answer", "tasks.d.target=kind", "tasks.d.labels=[x, y]", *files]) == 0
     tasks = load_suite(out).tasks
     assert (tasks["d"].target, tasks["d"].labels, tasks["d"].text) == ("kind", ["x", "y"], ["text"])
-    assert tasks["e.v1.2"].files == {"train": "dev.csv", "dev": None, "test": None}
-    assert "left out: f: no train file; answer tasks.f.files.train=FILE" in capsys.readouterr().out
+    assert (tasks["e.v1.2"].files["train"], tasks["g.files"].answered_by, "f" in tasks) == ("dev.csv", "d", False)
     out.unlink()
     wrong = ["target=kind", "tasks.d=kind", "tasks.d.target=[", "tasks.other.target=kind", "tasks.d.rows=3"]
     wrong += ["tasks.d.target=[text]", "tasks.d.kind=nix", "tasks.d.header=text", "tasks.d.text=2001-99-99"]
