@@ -29,7 +29,7 @@ from mtl.tasks.task import SPLITS
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mtl.benchmark_making.init_suite.init_suite import Guessed
+    from mtl.benchmark_making.init_suite.suite_guess import SuiteGuess
 FRAMES_FORMAT = 2  # increase it when `Suite.from_frames` writes other files of the same frames
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
@@ -186,7 +186,7 @@ class Suite:
         return self.table()._repr_markdown_()
 
 
-def _guess(source: Path, out: Path, name: str, language: str | None, known: Mapping[str, Any]) -> "Guessed":
+def _guess(source: Path, out: Path, name: str, language: str | None, known: Mapping[str, Any]) -> "SuiteGuess":
     """Guess a suite file in `out` from the data files in `source`. Raises InputError, about the frames, for problems and open questions."""
     from mtl.benchmark_making.init_suite.finding import files_of_tasks
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
@@ -196,13 +196,13 @@ def _guess(source: Path, out: Path, name: str, language: str | None, known: Mapp
         guessed = guess_suite(files_of_tasks(data_dir), language, name, out / f"{name}.yaml", known, shown=out / "data")
     except InputError as error:
         raise InputError(problem_of_frames(error.message, data_dir), key=error.key) from None
-    if undecided := {**guessed.problems, **guessed.questions}:
-        task, problem = next(iter(undecided.items()))
+    if undecided := [*guessed.problems.items(), *guessed.questions]:
+        task, problem = undecided[0]
         raise InputError(problem_of_frames(problem, data_dir, task), key=f"frames.{task}")
     return guessed
 
 
-def _write(source: Path, guessed: "Guessed") -> Suite:
+def _write(source: Path, guessed: "SuiteGuess") -> Suite:
     """Write a suite file and the data in `source`, and read them. Keeps files with the same content. Raises InputError for others and a bad suite."""
     path, data_dir = guessed.path, guessed.path.parent / "data"
     if data_dir.exists() and _checksums(path.parent) != _checksums(source):

@@ -1,8 +1,9 @@
-"""What the name of a data file says: its split, its task, whether it holds texts or labels, and whether it is a part of several."""
+"""What the path of a data file says: its split, its task, whether it holds texts or labels, and whether it is a part of several."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from mtl.benchmark_making.init_suite.file_column import TEXT_WORDS
@@ -29,58 +30,65 @@ DATA_SUFFIXES = {suffix + packing for suffix in SUFFIXES for packing in ("", *PA
 
 @dataclass(frozen=True)
 class NamedFile:
-    """A file, and what its name says."""
+    """A file, or a part of it, and what its path says."""
 
     path: PurePosixPath  # below the data folder
-    split: str
+    split: str  # empty: the path names none, or two
     folder: str  # of the task: a folder that is named after a split is none
     task: str  # what is left of the name without the split
     role: str  # text, label, or empty
-    is_part: bool  # whether the name has the number of a part
+    is_numbered: bool  # whether the name ends as those of parts do
+    suffix: str  # with that of its packing, in lower case
+    part: str = ""  # of the file; empty: all of it
+
+    @cached_property
+    def name(self) -> str:
+        """The file as a suite file names it."""
+        return self.path.relative_to(self.folder).as_posix() + (PART + self.part if self.part else "")
+
+    @property
+    def may_be_data(self) -> bool:
+        """Whether it has the suffix of data and is not about the data, or is a split of lines with texts or labels."""
+        words = {word.lower() for word in re.findall("[A-Za-z]+", self.path.name.partition(".")[0])}
+        is_about_data = self.path.name in DESCRIPTIONS or not words.isdisjoint(NO_DATA)
+        return (self.suffix in DATA_SUFFIXES and not is_about_data) or bool(self.split and self.role)
 
 
-def read_name(path: PurePosixPath) -> NamedFile | None:
-    """What a file's path says, of which the folder may name the split, too; None if it names no split, or two."""
-    suffix, folder = suffix_of(path.name), path.parent
-    folder_split = SPLIT_OF.get(folder.name.lower())
+def read_name(path: PurePosixPath) -> NamedFile:
+    """What a file's path says, of which the folder may name the split, too."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = "".join(suffixes[-2:])
+    suffix, folder = packed if packed in DATA_SUFFIXES else "".join(suffixes[-1:]), path.parent
+    folder_split = SPLIT_OF.get(folder.name.lower(), "")
     stem = path.name[: len(path.name) - len(suffix)]
     number = PART_NUMBER.search(stem)
     if number and (number.start() or folder_split):
         stem = stem[: number.start()]
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem)  # trainingSet: training_Set
-    splits = {SPLIT_OF[word.lower()] for word in WORD.findall(spaced)}
-    if len(splits) > 1 or not (splits or folder_split):
-        return None
-    split = splits.pop() if splits else str(folder_split)
-    without_split = VERSION.sub("", WORD.sub("", spaced))
-    words = [word for word in re.split(r"[\W_]+", without_split) if word]
-    hints = {suffix.removeprefix("."), *(word.lower() for word in words)}
-    role = ""
-    if suffix in LINE_SUFFIXES and hints & (TEXT_WORDS | LABEL_WORDS) and not hints & UNLABELLED:
-        role = "label" if hints & LABEL_WORDS else "text"
+    splits = {SPLIT_OF[word.lower()] for word in WORD.findall(spaced)} or {folder_split}
+    split = splits.pop() if len(splits) == 1 else ""
+    words = [word for word in re.split(r"[\W_]+", VERSION.sub("", WORD.sub("", spaced))) if word]
+    role = _role(suffix, {word.lower() for word in words})
     neutral = NEUTRAL | TEXT_WORDS | LABEL_WORDS if role else NEUTRAL
     task = "-".join(word for word in words if word.lower() not in neutral)
-    task_folder = folder.parent if folder_split == split else folder
+    task_folder = folder.parent if split and split == folder_split else folder
     folder_name = "" if task_folder == PurePosixPath() else str(task_folder)
-    return NamedFile(path, split, folder_name, task, role, number is not None)
+    return NamedFile(path, split, folder_name, task, role, number is not None, suffix)
 
 
-def suffix_of(name: str) -> str:
-    """The suffix of a data file's name, with that of its packing, in lower case: .jsonl.gz."""
-    suffixes = PurePosixPath(name.lower()).suffixes
-    packed = "".join(suffixes[-2:])
-    return packed if packed in DATA_SUFFIXES else "".join(suffixes[-1:])
-
-
-def is_data(name: str) -> bool:
-    """Whether the suffix is that of a data file, perhaps a packed one, and the name is none of a file about the data."""
-    words = {word.lower() for word in re.findall("[A-Za-z]+", name.partition(".")[0])}
-    return suffix_of(name) in DATA_SUFFIXES and name not in DESCRIPTIONS and not words & NO_DATA
+def _role(suffix: str, words: Collection[str]) -> str:
+    """Whether a file with a text or a label on each line holds texts or labels, by exact words in its name; else empty."""
+    hints = {suffix.removeprefix("."), *words}
+    if suffix not in LINE_SUFFIXES or hints & UNLABELLED:
+        return ""
+    if hints & LABEL_WORDS:
+        return "label"
+    return "text" if hints & TEXT_WORDS else ""
 
 
 def first_part(names: Sequence[str]) -> str | None:
     """The name in a suite file of files that are parts of one split; None if something else than their number tells them apart."""
-    first = min(names, key=lambda name: (len(name), name), default="")
+    first = min(names, key=lambda name: (len(name), name))
     total = re.search(r"-of-(\d+)", first)
     if len(names) == 1 and (total is None or int(total[1]) < 2):
         return first

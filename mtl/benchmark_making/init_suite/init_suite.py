@@ -1,36 +1,22 @@
 """`mtl init-suite`: guess each task from its files, and write a suite file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
-from mtl.benchmark_making.init_suite.document import SuiteGuess, suite_document
+from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.finding import DataFolder, files_of_tasks
-from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
+from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.guessing import guess_task
 from mtl.benchmark_making.init_suite.known_keys import KeysByTask, check_tasks, checked_keys
 from mtl.benchmark_making.init_suite.named_tasks import file_name
-from mtl.benchmark_making.init_suite.summary import MOST_FILES, summary, warnings
+from mtl.benchmark_making.init_suite.suite_guess import MOST_NAMES, SuiteGuess, unread_files_lines
 from mtl.data.forms import SUFFIXES
 from mtl.tasks.task import SPLITS
-
-
-@dataclass(frozen=True)
-class Guessed:
-    """A suite file that was guessed."""
-
-    path: Path
-    document: str
-    summary: str  # a line for each task and each decision that is left, with the warnings
-    warnings: Sequence[str]  # a line for what was left out, each note, and where the tasks are scored
-    problems: Mapping[str, str]  # by task id, why a task cannot be declared
-    questions: Mapping[str, str]  # by task id, the first of what is to be decided
-    has_task: bool  # whether the file declares a task
 
 
 def init_suite(
@@ -40,7 +26,7 @@ def init_suite(
     out: Path | None = None,
     known: KeysByTask | None = None,
     allow_questions: bool = True,
-) -> Guessed:
+) -> SuiteGuess:
     """Guess the tasks of the data files below a folder, or of a data set of the Hub, and write a suite file whose comments say what each guess is
     based on. `known`: keys of tasks that need no guess; `language`, `name` and `out`: as in `mtl init-suite`. Raises InputError if nothing can be
     guessed, for questions that are not allowed, and for a file that is already there, as nothing is overwritten."""
@@ -80,78 +66,53 @@ def _suite_name(folder: Path, name: str | None) -> str:
     return suite_name
 
 
-def _check_may_be_written(guessed: Guessed, folder: Path, allow_questions: bool) -> None:
+def _check_may_be_written(guessed: SuiteGuess, folder: Path, allow_questions: bool) -> None:
     """Raise InputError for a suite file without a task, and for questions that are not allowed."""
-    if not guessed.has_task:
-        problems = [f"{id}: {problem}" for id, problem in guessed.problems.items()][:MOST_FILES]
+    if not guessed.declared:
+        problems = [f"{id}: {problem}" for id, problem in guessed.problems.items()][:MOST_NAMES]
         raise InputError(f"no task could be guessed, and no suite file is written: {'; '.join(problems)}", path=folder)
     if guessed.questions and not allow_questions:
-        id, question = next(iter(guessed.questions.items()))
+        id, question = guessed.questions[0]
         key = question.partition(":")[0]
         raise InputError(f"{question}; answer it: tasks={{{id!r}: {{{key!r}: …}}}}", key=f"tasks.{id}")
 
 
 def guess_suite(
     folder: DataFolder, language: str | None, name: str, path: Path, known: KeysByTask, shown: Path | None = None
-) -> Guessed:
+) -> SuiteGuess:
     """Guess the tasks of a folder of data files, for a suite file that is not written yet; the arguments are as in `init_suite`. `shown`: the folder
     that comments name as that of the data; None: the folder's path, or data/NAME for a data set of the Hub. Raises InputError if there is no usable
     file, and for known keys of other tasks, or that do not fit a task."""
     if not folder.tasks:
-        seen = f"; {quoted_names(folder.unreadable[:MOST_FILES])} cannot be read" if folder.unreadable else ""
         remedy = f"its name has one of the words {', '.join(SPLITS)}, and ends in {', '.join(SUFFIXES)}"
-        raise InputError(f"no file of a split below it{seen}; {remedy}", path=folder.address or folder.path)
+        unread = "".join(f"; {line}" for line in unread_files_lines(folder))
+        raise InputError(f"no file of a split below it; {remedy}{unread}", path=folder.address or folder.path)
     known_keys = checked_keys(known, [task.id for task in folder.tasks])
     tasks = [guess_task(task, folder.path, known_keys.get(task.id)) for task in folder.tasks]
-    _choose_answering_tasks(tasks)
+    _check_training_rows(tasks)
     for task in tasks:
         task.keys |= folder.keys
         if folder.address and task.problem is not None:  # the files are in a temporary folder
             task.problem = task.problem.replace(f"{folder.path}/", "")
     data_dir = Path("data", name) if folder.address else shown or folder.path  # where `mtl data` writes a suite's data
-    suite = SuiteGuess(name, language or folder.language, tasks, data_dir, path, folder.address)
-    document = suite_document(suite)
-    problems = {task.id: str(task.problem) for task in suite.left_out}
-    check_tasks(document, path, known_keys, problems)
-    questions = {task.id: task.questions[0] for task in suite.declared if task.questions}
-    lines = "\n".join(summary(suite, folder))
-    return Guessed(path, document, lines, [*warnings(suite)], problems, questions, has_task=len(suite.declared) > 0)
+    suite = SuiteGuess(name, language or folder.language, tasks, folder, data_dir, path)
+    check_tasks(suite, known_keys)
+    return suite
 
 
-def _choose_answering_tasks(guesses: Sequence[Guess]) -> None:
-    """Guess for each task without a train file which task answers it, unless the user says so. If none could, the task gets a problem."""
-    for guess in [guess for guess in guesses if guess.problem is None and guess.files["train"] is None]:
-        possible = [task for task in guesses if task.problem is None and _could_answer(task, guess)]
-        if "answered_by" in guess.keys:
-            _drop_shared_keys(guess)
-        elif possible:
-            _drop_shared_keys(guess)
-            possible.sort(key=lambda task: task.rows["train"], reverse=True)
-            why = "a guess: it has the same text columns, and these targets among its own"
-            guess.declare(why, answered_by=possible[0].id)
-            names = " or ".join(task.id for task in possible)
-            reason = f"no training rows; {names} has the same text columns, and all its labels"
-            guess.questions.append(f"answered_by: {reason}")
+def _check_training_rows(tasks: Sequence[Guess]) -> None:
+    """Give each task without a train file a problem, unless the user says which task answers it: then that one has the kind and the labels."""
+    usable = [task for task in tasks if task.problem is None]
+    for task in [task for task in usable if task.files["train"] is None]:
+        if "answered_by" in task.keys:
+            for key in ("kind", "labels", "range"):
+                task.keys.pop(key, None)
+                task.why.pop(key, None)
+            task.questions = [question for question in task.questions if not question.startswith(("labels:", "kind:"))]
+            task.why["files"] = "no train file"
         else:
-            lacking = "no train file, and no other task has training rows with the same text columns and all its labels"
-            guess.problem = f"{lacking}; add one, answer files.train=FILE, or write answered_by: TASK"
-
-
-def _drop_shared_keys(guess: Guess) -> None:
-    """Leave out the keys that a task has from the one that answers it, and the questions about them."""
-    for key in ("kind", "labels", "range"):
-        guess.keys.pop(key, None)
-        guess.why.pop(key, None)
-    guess.questions = [question for question in guess.questions if not question.startswith(("labels:", "kind:"))]
-    guess.why["files"] = "no train file"
-
-
-def _could_answer(task: Guess, guess: Guess) -> bool:
-    """Whether a task has training rows, and the text columns, the kind of target and all labels, or the whole range, of a guess without them."""
-    if task.files["train"] is None or task.kind != guess.kind:
-        return False
-    if any(task.keys.get(key) != guess.keys.get(key) for key in ("text", "candidates")):
-        return False
-    low, high = guess.keys.get("range", (0, 0))
-    lowest, highest = task.keys.get("range", (0, 0))
-    return lowest <= low and high <= highest and set(guess.keys.get("labels", ())) <= set(task.keys.get("labels", ()))
+            form = (task.kind, task.keys["text"])
+            alike = [rest.id for rest in usable if rest.files["train"] and (rest.kind, rest.keys["text"]) == form]
+            possible = f", which may be {listed(alike, MOST_NAMES)}" if alike else ""
+            answer = f"answer tasks.{task.id}.files.train=FILE, or tasks.{task.id}.answered_by=TASK"
+            task.problem = f"no train file; {answer}{possible}"

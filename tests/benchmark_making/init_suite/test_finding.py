@@ -62,7 +62,8 @@ def said_of(data_dir: Path) -> str:
     found = files_of_tasks(data_dir)
     lines = [f"{task.id}: {task.folder or '.'} {list(task.files.values())}" for task in found.tasks]
     lines += [f"  {line}" for task in found.tasks for line in (*task.notes, *task.questions, task.problem) if line]
-    return "".join(f"{line}\n" for line in [*lines, f"unused {found.unused}, unreadable {found.unreadable}"])
+    lines += [f"not read, {why}: {len(paths)}, as {paths[0]}" for why, paths in found.unread.items() if paths]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def test_the_files_of_tasks(tmp_path: Path) -> None:
