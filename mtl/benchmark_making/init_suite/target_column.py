@@ -1,7 +1,6 @@
 """Which column of a task holds the target: the known one, or a guess, with a question where others may hold it."""
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +11,6 @@ from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, REPEATED, F
 from mtl.benchmark_making.init_suite.guess import GIVEN, quoted, quoted_names
 from mtl.benchmark_making.init_suite.kinds import RATING_NAMES, TEXTS
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
-from mtl.benchmark_making.init_suite.nested_rows import SPAN_LIST
 from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTables
 
@@ -22,7 +20,6 @@ SURE_NAMES = {*LABEL_NAMES, *TARGET_NAMES}  # of columns that may be targets wha
 LIKELY_NAMES = {*TARGET_NAMES, *RATING_NAMES, "class", "judgment", "judgement", "duplicate"}
 CHOICE_NAMES = {"answer", "correct", "key", "answerkey", "solution", "answer_key", "correct_answer", "answer_idx", "answer_index"}  # fmt: skip
 NESTED = "lists of objects: mtl reads one row for each question, so write one row for each object"
-SPANS_ANSWER = "tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"  # the user replaces the words in capitals
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 Columns = list[FileColumn]
 
@@ -36,10 +33,10 @@ class TargetColumn(NamedTuple):
     several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
 
 
-def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
+def chosen_target(tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
     """The target's column: the known one, or a guess. Raises InputError for lists that are texts."""
     if "target" not in known:
-        chosen = _guessed_target(id, tables, known)
+        chosen = _guessed_target(tables, known)
     elif labels := named_labels(tables.main, known):
         chosen = TargetColumn(tables.main.columns[labels.columns[0]], GIVEN, labels.question, labels)
     else:
@@ -62,7 +59,7 @@ def possible_targets(table: FileTable) -> Columns:
     return short if are_named else distinct
 
 
-def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
+def _guessed_target(tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
     """Guess the target's column: several labels of a row, where the known keys allow them, or one label or number. Raises InputError if none fits."""
     main, test = tables.main, tables.test
     columns = possible_targets(main)
@@ -74,7 +71,7 @@ def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> T
         if target is not None:
             return target
     if not columns:
-        raise InputError(_no_target(id, main))
+        raise InputError(_no_target(main))
     named_and_hidden = [column for column in named if column in hidden]
     if len(named_and_hidden) == 1:
         likely = named_and_hidden
@@ -148,8 +145,8 @@ def _repeated_words(table: FileTable) -> Columns:
     return [column for column in words if 1 < len(column.counts) <= column.rows / REPEATED]
 
 
-def _no_target(id: str, table: FileTable) -> str:
-    """Why no column can be the target of a task, what in the file mtl cannot read, and how to have spans read."""
+def _no_target(table: FileTable) -> str:
+    """Why no column can be the target of a task, and what in the file mtl cannot read."""
     if objects := [name for name, what in table.unread.items() if "objects" in what]:
         return f"{quoted_names(objects)}: {NESTED}"
     labels = [column for column in table.columns.values() if _is_called_label(column)]
@@ -158,8 +155,6 @@ def _no_target(id: str, table: FileTable) -> str:
     reasons = [*_unread(table), *list(table.incomplete.values())[:MOST_REASONS]]
     if decimals := [name for name, column in table.columns.items() if column.has_decimal_commas]:
         reasons.append(f"{quoted_names(decimals)}: numbers with a decimal comma; write a point in its place")
-    if spans := [name for name, what in table.unread.items() if what == SPAN_LIST]:
-        reasons.append(f"name the columns: --answer {shlex.quote(SPANS_ANSWER.format(id=id, name=spans[0]))}")
     return "; ".join([f"target: no column looks like one: {table.listed}", *(reasons or ["name the column label"])])
 
 
