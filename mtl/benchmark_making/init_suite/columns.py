@@ -43,7 +43,7 @@ def text_columns(tables: SplitTables, target: FileColumn, used: Collection[str],
         incomplete = list(tables.main.incomplete.values())[:MOST_REASONS]
         raise InputError("; ".join([f"text: no column looks like one: {tables.main.listed}", *incomplete]))
     shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
-    why = f"several words in {' and '.join(shares)} of {count(tables.main.rows, 'row')}" if chosen else ""
+    why = f"several words in {' and '.join(shares)} of {count(tables.main.rows, 'row')}" if sentences else "words"
     names = [column.name for column in chosen]
     repeated = [column for column in unused if _is_text_of_many_rows(column, target)]
     further = {column.name: column for column in [*possible, *repeated] if column.name not in names}

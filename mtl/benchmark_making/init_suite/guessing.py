@@ -15,9 +15,9 @@ from mtl.benchmark_making.init_suite.passage_answers import answer_columns, gues
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
-from mtl.benchmark_making.init_suite.target_column import TargetColumn, chosen_target
+from mtl.benchmark_making.init_suite.target_column import chosen_target
 from mtl.benchmark_making.init_suite.token_tags import guess_tags, tagged_columns, words_of
-from mtl.benchmark_making.init_suite.unread import remedy, unread_columns, unread_questions
+from mtl.benchmark_making.init_suite.unread import other_targets, unread_columns, unread_questions
 from mtl.tasks.task import BESIDE, SPLITS
 
 
@@ -53,7 +53,7 @@ def _guess_keys(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) ->
     _leave_out_files_without_inputs(guess, tables)
     _choose_scored_split(guess)
     guess.unread = unread_columns(tables, guess.keys)
-    guess.questions += unread_questions(tables.main, guess, known) + _questions_about_rows(guess, tables)
+    guess.questions += unread_questions(tables.main, guess, known)
     guess.notes += _notes_on_texts(guess.keys["text"], tables)
     _check_known_keys(guess, tables.main, known)
     if not is_writable(guess.keys):
@@ -63,7 +63,11 @@ def _guess_keys(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) ->
 def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> SplitTables:
     """Guess the keys of a task whose rows have a label, a number, a word or a candidate as the target, or several labels, which are a text in the
     tables that come back."""
-    chosen = _chosen_target(guess.id, sources, known)
+    try:
+        chosen = chosen_target(sources, known)
+    except InputError as error:
+        ways = other_targets(guess.id, sources.main) if "target" not in known else []
+        raise InputError("; ".join([str(error), *ways])) from None
     several = chosen.several
     tables = SplitTables({split: several.with_labels(file) for split, file in sources.items()}) if several else sources
     target = tables.main.columns[several.target] if several else chosen.column
@@ -95,15 +99,6 @@ def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, A
     return tables
 
 
-def _chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
-    """The column of the target. Raises InputError if no column looks like one, with the answer for those that may hold tags, spans or answers."""
-    try:
-        return chosen_target(tables, known)
-    except InputError as error:
-        ways = "" if "target" in known else remedy(id, tables.main)
-        raise InputError(f"{error}; {ways}" if ways else str(error)) from None
-
-
 def _files_with_targets(
     guess: Guess,
     tables: SplitTables,
@@ -122,6 +117,9 @@ def _files_with_targets(
             guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
         if len(values) > 1 or (values and split != "test") or len(tables) == 1:
             labelled[split] = table
+        for name in [name for name in target.split(BESIDE) if name in table.incomplete]:
+            remedy = "fill or delete these rows, or no score is on this file"
+            guess.questions.append(f"files.{split}: {table.incomplete[name]}: {remedy}")
     guess.test_has_targets = "test" in labelled
     return labelled
 
@@ -132,8 +130,7 @@ def _leave_out_files_without_inputs(guess: Guess, tables: SplitTables) -> None:
     for split, table in tables.items():
         absent = [name for name in inputs if name not in table.columns]
         if absent and split != "train":
-            absence = f"has {table.unread[absent[0]]} in" if absent[0] in table.unread else "has no"
-            reason = f"{guess.files[split]} {absence} column {quoted(absent[0])}"
+            reason = f"{guess.files[split]} has no texts in column {quoted(absent[0])}"
             guess.questions.append(f"files.{split}: not used: {table.incomplete.get(absent[0], reason)}")
             guess.files[split] = None
             del guess.rows[split]
@@ -151,19 +148,12 @@ def _choose_scored_split(guess: Guess) -> None:
         guess.why["files"] = f"no dev file: rows of train are held out{scored}"
 
 
-def _questions_about_rows(guess: Guess, tables: SplitTables) -> list[str]:
-    """Questions about single rows that lack the target in a test file that is used."""
-    lacking = tables["test"].incomplete if guess.files["test"] is not None else {}
-    names = [name for name in guess.keys["target"].split(BESIDE) if name in lacking]
-    return [f"files.test: {lacking[name]}: fill or delete these rows, or no score is on this file" for name in names]
-
-
 def _notes_on_texts(names: list[str], tables: SplitTables) -> list[str]:
     """Notes on the texts that may stand for no text, as "nan" does."""
     notes = []
     for name in names:
         columns = [table.columns[name] for table in tables.values() if name in table.columns]
-        values = {value for column in columns for value in column.counts if value.strip().lower() in NO_LABEL}
+        values = NO_LABEL & {value.strip().lower() for column in columns for value in column.counts}
         notes += [f"{quoted(name)} is {quoted_names(sorted(values))} in some rows: a text, or none?"] if values else []
     return notes
 

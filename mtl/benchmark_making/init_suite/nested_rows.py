@@ -13,6 +13,7 @@ from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, lists_below,
 from mtl.data.forms import MOST_COLUMNS
 
 NO_NAME = "a key with a dot or brackets, which no column's name reaches"  # why a value cannot be read
+PARTS = "a list of objects, not all of whose keys are read"
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,9 @@ def _list_cells(name: str, items: list[Any]) -> dict[str, Cell]:
     if is_list(items):
         return {f"{name}{LIST}": [text(item) for item in items]}
     if lists := lists_below(items):
-        return {f"{name}.{key}{LIST}": texts for key, texts in lists.items()}
+        keys = {str(key) for item in items for key in (item if isinstance(item, dict) else range(len(item)))}
+        parts: dict[str, Cell] = {} if keys == {*lists} else {name: Unreadable(PARTS)}
+        return parts | {f"{name}.{key}{LIST}": texts for key, texts in lists.items()}
     kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") + "s" for item in items}
     return {name: Unreadable(f"a list of {' and '.join(sorted(kinds))}")}
 

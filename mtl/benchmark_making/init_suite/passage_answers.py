@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import INDEX, NO_SPACES, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess, count, quoted_names, share
+from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.tables import FileTable
 
 ANSWER = "answer"  # the kind of such a task in a suite file
@@ -42,20 +42,15 @@ def answer_columns(table: FileTable, known: Mapping[str, Any]) -> AnswerColumns 
 
 def guess_answers(guess: Guess, main: FileTable, names: AnswerColumns, known: Mapping[str, Any]) -> None:
     """Guess the keys of a task with answers in these columns."""
-    answers, passages = main.columns[names.target], main.columns[names.text[-1]]
+    passages = main.columns[names.text[-1]]
     guess.kind = ANSWER
     guess.declare("the answers stand in the passage", kind=ANSWER)
-    unanswered = sum(not any(items) for items in answers.values_by_row)
-    part = f"{share(unanswered, len(answers.values_by_row))} of {count(main.rows, 'row')} have no answer"
-    guess.declare(part if unanswered else "every row has an answer", target=names.target)
+    guess.declare("", target=names.target)
     guess.declare("the passage holds all answers", text=list(names.text))
-    places = [column for column in main.columns.values() if START.search(column.name)]
-    possible = [column.name for column in places if bool(column.lists) == bool(answers.lists)]
     if names.starts:
-        guess.declare("", starts=names.starts)
-    elif possible and "starts" not in known:
-        guess.declare("perhaps", starts=possible[0])
-        guess.questions.append(f"starts: {quoted_names(possible)} may say where the answers begin, or null does")
+        guess.declare("where the answers begin", starts=names.starts)
+    elif "starts" not in known:
+        guess.questions.append("starts: name the column that says where the answers begin, or null if there is none")
     signs = sum(len(NO_SPACES.findall(text)) for text in passages.texts[:SAMPLE])
     if signs > UNSPACED * sum(map(len, passages.texts[:SAMPLE])):
         guess.declare("by characters: the passages have no spaces between words", metric="squad_f1_characters")

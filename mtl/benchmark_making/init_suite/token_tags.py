@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -19,10 +19,8 @@ from mtl.data.forms import form_of
 TOKEN_LABELS = "token_labels"  # the kind of such a task in a suite file
 TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}  # words in the names of columns of tokens
 ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
-MOST_TAGS, TOKENS_PER_TAG = (
-    500,
-    3,
-)  # tags are at most so many different ones, and each stands at so many tokens on average, at least
+MOST_TAGS = 500  # different ones in a column
+TOKENS_PER_TAG = 3  # on average, at least
 
 Words = Sequence[Sequence[str]]  # the words, or the tags, of each row
 
@@ -47,9 +45,10 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     sizes = [len(row) for row in words[tokens]]
     beside = [name for name, rows in words.items() if name != tokens and [len(row) for row in rows] == sizes]
     tags = [name for name in beside if _are_tags(words[name], in_lists=bool(table.columns[name].lists))]
-    if target not in (None, *tags) and (is_known or (target in words and str(target).endswith(LIST))):
-        raise InputError(f"{quoted(str(target))} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}")
     chosen = [name for name in tags if target in (None, name)]
+    if not chosen and (is_known or (target in words and str(target).endswith(LIST))):
+        columns = "target: COLUMN" if target is None else quoted(str(target))
+        raise InputError(f"{columns} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}")
     return Tagged(tokens, chosen) if chosen else None
 
 
@@ -60,9 +59,9 @@ def guess_tags(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping
     guess.declare("", kind=TOKEN_LABELS)
     guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
     guess.declare("as many as the words", target=target)
-    of_texts = [column for column in possible_targets(main) if not column.is_source and column.name != tagged.tokens]
-    beside = {column.name: column for column in of_texts if not column.numbers or column.words[-1] in LABEL_NAMES}
-    possible = [*tagged.tags, *(name for name in beside if "target" not in known and name not in tagged.tags)]
+    labels = [column for column in possible_targets(main) if not column.numbers or column.words[-1] in LABEL_NAMES]
+    beside = [column.name for column in labels if not column.is_source and "target" not in known]
+    possible = dict.fromkeys([*tagged.tags, *beside])
     if len(possible) > 1:
         names = with_counts(main.columns[name] for name in possible)
         guess.questions.append(f"target: {names} may be the target; declare a task for each that counts")
@@ -76,7 +75,7 @@ def guess_tags(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping
         remedy = "write the tags in labels, and these numbers in indices"
         guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
     guess.declare(why, labels=labels)
-    marks, metric = ("mark", "span_f1") if mark_entities([labels]) else ("do not mark", "token_accuracy")
+    marks, metric = ("mark", "span_f1") if mark_entities(labels) else ("do not mark", "token_accuracy")
     guess.declare(f"its tags {marks} entities", metric=metric)
 
 
@@ -85,10 +84,10 @@ def words_of(column: FileColumn) -> Words:
     return column.lists or [re.findall("[^ ]+", text) for text in column.texts]
 
 
-def mark_entities(words: Words) -> bool:
-    """Whether all words mark entities, as B-PER, I-PER and O."""
-    tags = set(chain.from_iterable(words))
-    return all(map(ENTITY_TAG.fullmatch, tags)) and (tags >= {"B", "I"} or any("-" in tag for tag in tags))
+def mark_entities(tags: Iterable[str]) -> bool:
+    """Whether all tags mark entities, as B-PER, I-PER and O."""
+    distinct = set(tags)
+    return all(map(ENTITY_TAG.fullmatch, distinct)) and (distinct >= {"B", "I"} or "-" in "".join(distinct))
 
 
 def _words_by_column(table: FileTable, in_texts: bool) -> dict[str, Words]:
@@ -122,4 +121,4 @@ def _are_tags(tags: Words, in_lists: bool) -> bool:
     counts = Counter(chain.from_iterable(tags))
     if not 1 < len(counts) <= MOST_TAGS or TOKENS_PER_TAG * len(counts) > counts.total():
         return False
-    return mark_entities(tags) or (in_lists and all(tag and not set(tag) & set(" \t\n") for tag in counts))
+    return mark_entities(counts) or (in_lists and all(tag and not set(tag) & set(" \t\n") for tag in counts))
