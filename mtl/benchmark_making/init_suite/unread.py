@@ -37,12 +37,12 @@ def unread_questions(main: FileTable, guess: Guess, known: Mapping[str, Any]) ->
     if lists and "target" in known:
         questions.append(f"text: {quoted_names(lists)} may be texts, too: 2 columns at most, or one text made of them")
     elif lists:
-        questions.append(f"target: {quoted_names(lists)} may be texts (text), or the target: {USES}")
+        questions.append(f"target: {quoted_names(lists)} may be the target: {USES}; or texts: answer target and text")
     if guess.kind in (ANSWER, TOKEN_LABELS):
         return questions
     if tags := [name for name in _tags(main) if known.get("target", name) == name]:
         questions.append(f"kind: {quoted_names(tags)} may hold a tag for each word of a text: kind=token_labels")
-    if places := [name for name in _places(main) if name not in used]:
+    if places := [name for name in _places(main) if name != known.get("target")]:
         ends = "an end must be the character after the last one, so add 1 where it is the last"
         uses = "may mark spans of a text, or of a target (reading.spans), or say where answers begin (kind: answer)"
         questions.append(f"spans: {quoted_names(places)} {uses}; {ends} (docs/how-to/own-suite.md)")
@@ -68,8 +68,8 @@ def _lists(table: FileTable) -> list[str]:
     """The lists, also those that some rows lack, or that no column's name reaches. A list of tokens alone only repeats a text."""
     lists = [name for name in [*table.columns, *table.incomplete] if name.endswith(LIST)]
     lists += [name for name, what in table.unread.items() if what.startswith("a list") or what == NO_NAME]
-    are_tokens = len(lists) == 1 and lists[0] in table.columns and TOKEN_NAMES & {*table.columns[lists[0]].words}
-    return [] if are_tokens else lists
+    is_alone = len(lists) == 1 and lists[0] in table.columns and "." not in lists[0]
+    return [] if is_alone and TOKEN_NAMES & {*table.columns[lists[0]].words} else lists
 
 
 def _is_beside(table: FileTable, name: str, target: FileColumn) -> bool:
