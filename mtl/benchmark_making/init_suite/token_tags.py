@@ -59,8 +59,8 @@ def guess_tags(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping
     guess.declare("", kind=TOKEN_LABELS)
     guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
     guess.declare("as many as the words", target=target)
-    labels = [column for column in possible_targets(main) if not column.numbers or column.words[-1] in LABEL_NAMES]
-    beside = [column.name for column in labels if not column.is_source and "target" not in known]
+    columns = [column for column in possible_targets(main) if not column.numbers or column.words[-1] in LABEL_NAMES]
+    beside = [column.name for column in columns if not column.is_source and "target" not in known]
     possible = dict.fromkeys([*tagged.tags, *beside])
     if len(possible) > 1:
         names = with_counts(main.columns[name] for name in possible)
