@@ -1,25 +1,24 @@
 """Guess the keys of a task of a suite file from its files."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import inside
-from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite import columns, kinds, passage_answers, several_labels, target_column, token_tags
-from mtl.benchmark_making.init_suite.file_column import NO_LABEL
-from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.nested_rows import SPAN_LIST
+from mtl.benchmark_making.init_suite.columns import group_column, known_column, text_columns
+from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
+from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names
+from mtl.benchmark_making.init_suite.kinds import guess_kind
+from mtl.benchmark_making.init_suite.passage_answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
+from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
-from mtl.tasks.task import BESIDE, PART, SPLITS
-
-MOST_NAMED = 8  # files in a message
-LEAST_ROWS = 10  # of a file whose targets are all the same: fewer say nothing
-USUAL = 0.9  # a target with this share of the training rows may be that of a whole file
+from mtl.benchmark_making.init_suite.target_column import chosen_target
+from mtl.benchmark_making.init_suite.token_tags import guess_tags, tagged_columns, words_of
+from mtl.benchmark_making.init_suite.unread import other_targets, unread_columns, unread_questions
+from mtl.tasks.task import BESIDE, SPLITS
 
 
 def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
@@ -31,7 +30,6 @@ def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
     guess = replace(found, keys={}, why={}, questions=[*found.questions], notes=[*found.notes])
     guess.files = {split: known_files.get(split, found.files.get(split)) for split in SPLITS}
     try:
-        _check_known_files(data_dir / guess.folder, filter(None, known_files.values()))
         _guess_keys(guess, read_tables(guess, data_dir, known), known)
     except InputError as error:
         guess.problem = str(error)
@@ -41,100 +39,105 @@ def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
     return guess
 
 
-def _check_known_files(folder: Path, names: Iterable[str]) -> None:
-    """Raise InputError, which lists the files of the folder, for a file that the user names and that is not there."""
-    for name in names:
-        path = inside(folder, name.partition(PART)[0])
-        if BESIDE not in name and not path.exists():
-            there = listed(sorted(file.name for file in path.parent.glob("*")), MOST_NAMED)
-            raise InputError(f"no such file; there are {there}" if there else "no such file", path=path)
-
-
-def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
+def _guess_keys(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
     """Guess the keys of a task, of which the known ones stay as they are. Raises InputError for data of which no task can be made."""
-    main = tables.main
-    answers = None if main.layout.reading.spans else passage_answers.answer_columns(main)
-    if known.get("kind") == "answer" or (answers and not {"kind", "target"} & set(known)):
-        passage_answers.guess_answers(guess, tables, known, answers)
-    elif tagged := token_tags.tagged_columns(main, known):
-        token_tags.guess_tokens(guess, tables, tagged, known)
+    tables = sources
+    if answers := answer_columns(sources.main, known):
+        _files_with_targets(guess, sources, answers.target)
+        guess_answers(guess, sources.main, answers, known)
+    elif tagged := tagged_columns(sources.main, known):
+        guess_tags(guess, _files_with_targets(guess, sources, tagged.tags[0], words_of), tagged, known)
     else:
-        _guess_row_targets(guess, tables, known)
-    spans = [name for name, content in main.unread.items() if content == SPAN_LIST]
-    if spans and "target" not in known:
-        guess.questions.append(f"reading.spans: {quoted_names(spans)} may be the target, {SPAN_LIST}")
+        tables = _guess_row_targets(guess, sources, known)
     guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
-    _guess_splits(guess, tables)
-    _ask_about_single_rows(guess, tables)
-    _note_placeholders(guess, tables)
-    _check_known_columns(guess, main, known)
-    _check_known_labels(guess, main, known)
+    _leave_out_files_without_inputs(guess, tables)
+    _choose_scored_split(guess)
+    guess.unread = unread_columns(tables, guess.keys)
+    guess.questions += unread_questions(tables.main, guess, known)
+    guess.notes += _notes_on_texts(guess.keys["text"], tables)
+    _check_known_keys(guess, tables.main, known)
     if not is_writable(guess.keys):
         raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
 
 
-def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
-    """Guess the keys of a task whose rows have a label, a number, a word or a candidate as the target, or several labels."""
-    chosen = target_column.chosen_target(guess.id, sources, known)
+def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> SplitTables:
+    """Guess the keys of a task whose rows have a label, a number, a word or a candidate as the target, or several labels, which are a text in the
+    tables that come back."""
+    try:
+        chosen = chosen_target(guess.id, sources, known)
+    except InputError as error:
+        ways = other_targets(guess.id, sources.main) if "target" not in known else []
+        raise InputError("; ".join([str(error), *ways])) from None
     several = chosen.several
     tables = SplitTables({split: several.with_labels(file) for split, file in sources.items()}) if several else sources
-    target = several.target if several else chosen.column.name
-    guess.declare(chosen.why, target=target)
-    labelled = _files_with_targets(guess, tables, target)
-    guess.test_has_targets = "test" in labelled
+    target = tables.main.columns[several.target] if several else chosen.column
+    guess.declare(chosen.why, target=target.name)
+    labelled = _files_with_targets(guess, tables, target.name)
+    if any(table.columns[target.name].lists for table in labelled.values()):
+        raise InputError(
+            f"column {quoted(target.name)} holds lists: name the kind, multi_label, token_labels or answer"
+        )
     before = list(guess.questions)
     if several:
-        several_labels.guess_several(guess, several, {split: sources[split] for split in labelled})
+        guess_several(guess, several, {split: sources[split] for split in labelled})
     else:
-        kinds.guess_kind(guess, labelled, known)
+        guess_kind(guess, labelled, known)
     if chosen.question:  # in place of those about the labels of a column that may not be the target
         guess.questions = [*before, chosen.question]
-    columns.guess_inputs(guess, tables, known, several.columns if several else ())
+    candidates = known.get("candidates") or guess.keys.get("candidates", [])
+    used = {target.name, *target.name.split(BESIDE), *candidates}
+    if known.get("text") is not None:
+        guess.declare("", text=[known_column(tables.main, name).name for name in known["text"]])
+    else:
+        texts = text_columns(tables, target, used, has_candidates=len(candidates) > 0)
+        guess.declare(texts.why, text=texts.names)
+        guess.questions += texts.questions
+    if "group" not in known and (group := group_column(tables, target, {*used, *guess.keys["text"]})):
+        distinct = count(len(group.counts), "distinct value")
+        why = f"an id with {distinct} in {count(tables.main.rows, 'row')}: rows with the same one stay together"
+        guess.declare(why, group=group.name)
+    return tables
 
 
-def _files_with_targets(guess: Guess, tables: SplitTables, target: str) -> SplitTables:
-    """The files with targets in all rows, with a question about placeholders. Raises InputError if a file other than test lacks targets."""
-    labels = columns.known_column(tables.main, target).counts
+def _files_with_targets(
+    guess: Guess,
+    tables: SplitTables,
+    target: str,
+    items: Callable[[FileColumn], Any] = lambda column: column.values_by_row,
+) -> SplitTables:
+    """The files with targets. One whose targets are all the same is a question: they may be placeholders, and a test file with them is left out.
+    Raises InputError if a file other than test lacks targets. `items`: those of each row of a column."""
     labelled = SplitTables()
     for split, table in tables.items():
-        if not table.has(target) and split == "test" and len(tables) > 1:
-            continue
-        if not table.has(target) and target in table.incomplete:
-            raise InputError(table.incomplete[target])
-        if not table.has(target):
-            raise InputError(f"no targets in column {quoted(target)}", path=table.path)
-        if not table.columns[target].counts:
-            problem = f"column {quoted(target)} holds lists; a question's answers are kind: answer"
-            raise InputError(problem, path=table.path)
-        question = _placeholder_question(split, table, target, labels)
-        if question:
-            guess.questions.append(question)
-        if not question or split != "test":  # a test file with placeholders is left out
+        values = set(chain.from_iterable(items(table.columns[target]))) if table.has(target) else set()
+        if not values and (split != "test" or len(tables) == 1):
+            raise InputError(table.incomplete.get(target, f"no targets in column {quoted(target)}"), path=table.path)
+        if len(values) == 1 and len(tables) > 1:
+            stands = f"all targets of {split} are {quoted(min(values))}: a placeholder?"
+            guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
+        if len(values) > 1 or (values and split != "test") or len(tables) == 1:
             labelled[split] = table
+        for name in [name for name in target.split(BESIDE) if name in table.incomplete]:
+            remedy = "fill or delete these rows, or no score is on this file"
+            guess.questions.append(f"files.{split}: {table.incomplete[name]}: {remedy}")
+    guess.test_has_targets = "test" in labelled
     return labelled
 
 
-def _placeholder_question(split: str, table: FileTable, target: str, labels: Counter[str]) -> str | None:
-    """A question about a file that has one value in all rows, where the training rows, with these labels, have several: a placeholder, as -1 is?"""
-    value, *further = table.columns[target].counts
-    if further or table.rows < LEAST_ROWS or labels[value] >= USUAL * labels.total():
-        return None
-    part = share(labels[value], labels.total())
-    stands = f"all {count(table.rows, 'row')} of {split} have {quoted(value)}, which {part} of train have"
-    return f"files.{split}: {stands}: a placeholder? Then no score on {split} means anything"
-
-
-def _guess_splits(guess: Guess, tables: SplitTables) -> None:
-    """Leave out a dev and a test file that lack a column of texts or candidates, each with a question, and guess which split is scored."""
+def _leave_out_files_without_inputs(guess: Guess, tables: SplitTables) -> None:
+    """Leave out a dev and a test file that lack a column of texts or candidates, each with a question."""
     inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
     for split, table in tables.items():
         absent = [name for name in inputs if name not in table.columns]
         if absent and split != "train":
-            absence = f"has {table.unread[absent[0]]} in" if absent[0] in table.unread else "has no"
-            reason = f"{guess.files[split]} {absence} column {quoted(absent[0])}"
+            reason = f"{guess.files[split]} has no texts in column {quoted(absent[0])}"
             guess.questions.append(f"files.{split}: not used: {table.incomplete.get(absent[0], reason)}")
             guess.files[split] = None
             del guess.rows[split]
+
+
+def _choose_scored_split(guess: Guess) -> None:
+    """Guess which split is scored: the test file if it has targets and there is no dev file."""
     if guess.test_has_targets and guess.files["test"] is not None and "scored" not in guess.keys:
         if guess.files["dev"] is None:
             guess.declare("there is no dev file, and the test file has targets", scored="test")
@@ -145,39 +148,23 @@ def _guess_splits(guess: Guess, tables: SplitTables) -> None:
         guess.why["files"] = f"no dev file: rows of train are held out{scored}"
 
 
-def _ask_about_single_rows(guess: Guess, tables: SplitTables) -> None:
-    """Ask about single rows that lack the target in a test file that is used."""
-    lacking = tables["test"].incomplete if guess.files["test"] is not None else {}
-    for name in [name for name in guess.keys["target"].split(BESIDE) if name in lacking]:
-        guess.questions.append(f"files.test: {lacking[name]}: fill or delete these rows, or no score is on this file")
+def _notes_on_texts(names: list[str], tables: SplitTables) -> list[str]:
+    """Notes on the texts that may stand for no text, as "nan" does."""
+    notes = []
+    for name in names:
+        columns = [table.columns[name] for table in tables.values() if name in table.columns]
+        values = NO_LABEL & {value.strip().lower() for column in columns for value in column.counts}
+        notes += [f"{quoted(name)} is {quoted_names(sorted(values))} in some rows: a text, or none?"] if values else []
+    return notes
 
 
-def _note_placeholders(guess: Guess, tables: Mapping[str, FileTable]) -> None:
-    """Note the texts that may stand for no text, as "nan" does, with the rows of each file that have them."""
-    for name in guess.keys["text"]:
-        places: dict[str, list[str]] = {}
-        for table in [table for table in tables.values() if name in table.columns]:
-            if any(value.strip().lower() in NO_LABEL for value in table.columns[name].counts):
-                rows = Counter[str]()
-                for value, number in table.whole(name).counts.items():
-                    rows[value.strip().lower()] += number
-                for value in sorted(NO_LABEL & {*rows}):
-                    places.setdefault(value, []).append(f"{count(rows[value], 'row')} of {table.path.name}")
-        for value, where in places.items():
-            guess.notes.append(f"{quoted(name)} is {quoted(value)} in {', '.join(where)}: a text, or none?")
-
-
-def _check_known_columns(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
-    """Raise InputError, which lists the columns of the file, for a known column that it lacks, and for a text that is the target."""
+def _check_known_keys(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
+    """Raise InputError, which lists what there is, for known columns and labels that the file lacks, and for a text that is the target."""
     for name in [known.get("group"), *(known.get("candidates") or ()), known.get("starts")]:
         if name is not None:
-            columns.known_column(main, name)
+            known_column(main, name)
     if guess.keys["target"] in guess.keys["text"]:
         raise InputError(f"text: {quoted(guess.keys['target'])} is the target: {main.listed}")
-
-
-def _check_known_labels(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
-    """Raise InputError, which lists the labels of the file, for labels that lack one of them, and for a known positive label that is none of them."""
     target = main.columns.get(guess.keys["target"])
     if guess.kind != "labels" or target is None or target.labels:  # names stand for its labels
         return

@@ -3,19 +3,17 @@
 The row {"n": 7, "first": {"text": "a b"}, "qas": [{"q": "c"}, {"q": "d"}]} has the columns n ("7"), first.text ("a b") and qas.q[] (["c", "d"])."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, items_of, kind_of, lists_below, text
+from mtl.data.columns import INTEGER_LIMIT, LIST, is_list, kind_of, lists_below, text
 from mtl.data.forms import MOST_COLUMNS
 
-SPAN_LIST = "a list of spans, which reading.spans reads, or kind: answer in a suite file (docs/how-to/own-suite.md)"
-# The words in the names of whole numbers with which a span begins, and ends; in lists the places of these numbers.
-STARTS, STOPS = {"start", "begin", "from", "0"}, {"end", "stop", "to", "1"}
+NO_NAME = "a key with a dot or brackets, which no column's name reaches"  # why a value cannot be read
+PARTS = "a list of objects, not all of whose keys are read"
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ def cells_by_column(rows: Sequence[Mapping[str, Any]], are_objects: bool, path: 
             columns.setdefault(name, {})[number] = cell
         if len(columns) > MOST_COLUMNS:
             raise InputError(f"more than {MOST_COLUMNS:,} columns, the most that mtl reads", path=path)
-    return _without_parts_of_spans(_with_shared_empty_lists(columns))
+    return _with_shared_empty_lists(columns)
 
 
 def row_cells(row: Mapping[str, Any], are_objects: bool, prefix: str = "") -> dict[str, Cell]:
@@ -46,9 +44,7 @@ def row_cells(row: Mapping[str, Any], are_objects: bool, prefix: str = "") -> di
     for key, value in row.items():
         name = f"{prefix}{key}"
         if are_objects and ("." in key or key.endswith(LIST)):
-            cells[name] = Unreadable("a key with a dot or brackets, which no column's name reaches")
-        elif _are_spans(value):
-            cells[name] = Unreadable(SPAN_LIST)
+            cells[name] = Unreadable(NO_NAME)
         elif isinstance(value, dict) and value:
             cells |= row_cells(value, are_objects, f"{name}.")
         elif isinstance(value, list):
@@ -68,7 +64,9 @@ def _list_cells(name: str, items: list[Any]) -> dict[str, Cell]:
     if is_list(items):
         return {f"{name}{LIST}": [text(item) for item in items]}
     if lists := lists_below(items):
-        return {f"{name}.{key}{LIST}": texts for key, texts in lists.items()}
+        keys = {str(key) for item in items for key in (item if isinstance(item, dict) else range(len(item)))}
+        parts: dict[str, Cell] = {} if keys == {*lists} else {name: Unreadable(PARTS)}
+        return parts | {f"{name}.{key}{LIST}": texts for key, texts in lists.items()}
     kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") + "s" for item in items}
     return {name: Unreadable(f"a list of {' and '.join(sorted(kinds))}")}
 
@@ -84,41 +82,13 @@ def _single_cell(value: Any) -> Cell:
     return text(value) if isinstance(value, str | int | float) else Unreadable(kind_of(value))
 
 
-def _are_spans(value: Any) -> bool:
-    """Whether a value is a list, or an object, of spans: its items hold whole numbers with which a span begins and ends, and a text."""
-    items = items_of(value)
-    members = value.values() if isinstance(value, dict) else items  # `items` has only the objects among them
-    if not all(isinstance(member, dict | list) for member in members):
-        return False
-    leaves = [leaf for item in items for leaf in _leaves(item)]
-    words = {word for key, leaf in leaves if type(leaf) is int for word in FileColumn(key, []).words}
-    return bool(words & STARTS and words & STOPS) and any(isinstance(leaf, str) for _, leaf in leaves)
-
-
-def _leaves(item: Any) -> Iterator[tuple[str, Any]]:
-    """The texts and numbers of an item, and of what is below it, each with its key, or its place in a list."""
-    for key, value in item.items() if isinstance(item, dict) else enumerate(item):
-        if isinstance(value, dict) or is_list(value):
-            yield from _leaves(value)
-        else:
-            yield str(key), value
-
-
 def _with_shared_empty_lists(columns: CellsByColumn) -> CellsByColumn:
     """The columns, in which those of the keys of a list's objects have an empty list in the rows where the list is empty, and so shows no keys."""
     shared = dict(columns)
-    empty_lists = [name for name, cells in columns.items() if name.endswith(LIST) and not any(cells.values())]
-    for empty_list in empty_lists:
-        keys = [name for name in shared if is_key_of(name, empty_list)]
-        for name in keys:
-            shared[name] = dict(sorted({**shared[name], **shared[empty_list]}.items()))
-        if keys:
-            del shared[empty_list]
+    empty_lists = {name for name, cells in columns.items() if name.endswith(LIST) and not any(cells.values())}
+    for name in [name for name in columns if empty_lists and name.endswith(LIST)]:
+        parents = [f"{name[:place]}{LIST}" for place, sign in enumerate(name) if sign == "."]
+        for empty_list in empty_lists.intersection(parents):
+            shared[name] = dict(sorted({**shared[name], **columns[empty_list]}.items()))
+            shared.pop(empty_list, None)
     return shared
-
-
-def _without_parts_of_spans(columns: CellsByColumn) -> CellsByColumn:
-    """The columns without those below a list of spans. Rows have them where it does not look like a list of spans: it is empty, or lacks a place."""
-    lists = [name for name, cells in columns.items() if Unreadable(SPAN_LIST) in cells.values()]
-    parts = tuple(f"{name}{end}" for name in lists for end in (".", LIST))
-    return {name: cells for name, cells in columns.items() if not name.startswith(parts)}

@@ -1,15 +1,18 @@
 """Targets that are parts of texts: answers that stand in a passage."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.columns import unread_columns
 from mtl.benchmark_making.init_suite.file_column import INDEX, NO_SPACES, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
-from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.tables import FileTable
 
-STARTS = {"start", "starts"}  # words in the name of a column of places
+ANSWER = "answer"  # the kind of such a task in a suite file
+SQUAD = ("answers.text[]", "answers.answer_start[]", "context")  # SQuAD's columns of answers, places and passages
+START = re.compile("start|begin|from", re.IGNORECASE)  # in the names of places
+QUESTION = "question"  # SQuAD's column of questions
 SAMPLE = 1000  # texts, whose characters show whether their script has spaces between words
 UNSPACED = 0.2  # the share of characters of scripts without spaces, of which metrics then count characters
 
@@ -19,80 +22,63 @@ class AnswerColumns(NamedTuple):
 
     target: str  # of the answers
     starts: str | None  # of the places where they begin
-    passage: str
-    question: str = ""  # empty: not looked for yet
+    text: Sequence[str]  # of the question and the passage
 
 
-def answer_columns(table: FileTable) -> AnswerColumns | None:
-    """The columns of answers that begin in a passage where the places of their row say, if there is one such set of columns; else None."""
-    columns = list(table.columns.values())
-    fitting = []
-    for start in [column for column in columns if STARTS & set(column.words)]:
-        for answer in [column for column in columns if bool(column.lists) == bool(start.lists)]:
-            for passage in [column for column in columns if not column.lists]:
-                if len({answer.name, start.name, passage.name}) == 3 and _are_answers(answer, start, passage):
-                    fitting.append(AnswerColumns(answer.name, start.name, passage.name))
-    return fitting[0] if len(fitting) == 1 else None
-
-
-def guess_answers(guess: Guess, tables: SplitTables, known: Mapping[str, Any], likely: AnswerColumns | None) -> None:
-    """Guess the keys of a task with answers in passages. Raises InputError for unknown columns, and for a file other than test without answers."""
-    main = tables.main
-    target, starts, passage, question = _chosen_columns(main, known, likely)
-    answers, passages = main.columns[target], main.columns[passage]
-    guess.kind = "answer"
-    guess.declare("the answers stand in the passage where the places say", kind="answer")
-    unanswered = sum(not any(items) for items in answers.values_by_row)
-    part = f"{share(unanswered, len(answers.values_by_row))} of {count(main.rows, 'row')} have no answer"
-    guess.declare(part if unanswered else "every row has an answer", target=target)
-    guess.declare("the passage holds all answers", text=[question, passage])
-    if starts:
-        guess.declare("", starts=starts)
-    if "metric" not in known:
-        _declare_metric(guess, passages.texts[:SAMPLE])
-    if len(passages.counts) < len(passages.texts):
-        guess.declare("questions on one passage stay together", group=passages.name)
-    columns = {split: table.columns[target] for split, table in tables.items() if target in table.columns}
-    labelled = [split for split, column in columns.items() if any(any(items) for items in column.values_by_row)]
-    if lacking := [split for split in tables if split not in ("test", *labelled)]:
-        raise InputError(f"no answers in column {quoted(target)} of {quoted_names(lacking)}")
-    guess.unread = unread_columns(tables, answers, {target, starts, question, passage, guess.keys.get("group")})
-    guess.test_has_targets = "test" in labelled
-
-
-def _chosen_columns(table: FileTable, known: Mapping[str, Any], likely: AnswerColumns | None) -> AnswerColumns:
-    """The columns that the user names, else the likely ones. Raises InputError for columns that the file lacks, and if there is no question."""
-    target, starts, texts = known.get("target"), known.get("starts"), known.get("text")
-    if likely and known.get("target", likely.target) == likely.target:
-        target, starts = likely.target, known.get("starts", likely.starts)
-        texts = [_question_column(table, likely), likely.passage] if texts is None else texts
-    if target not in table.columns or texts is None or len(texts) != 2 or not set(texts) <= set(table.columns):
+def answer_columns(table: FileTable, known: Mapping[str, Any]) -> AnswerColumns | None:
+    """The columns that the user names, and SQuAD's for those that have no name; None for a task of another kind. Raises InputError if the user says
+    that the task is of this kind, and its columns are not known."""
+    answers, starts, passage = SQUAD
+    is_squad = known.get("target", answers) == answers and _has_squad_columns(table)
+    if known.get("kind") != ANSWER and (not is_squad or {"kind", "target"} & set(known) or table.layout.reading.spans):
+        return None
+    target = known.get("target", answers if is_squad else None)
+    text = known.get("text", [QUESTION, passage] if is_squad else [])
+    if target not in table.columns or len(text) != 2 or not set(text) <= set(table.columns):
         needs = "kind: answer needs target: COLUMN of answers, and text: [COLUMN of questions, COLUMN of passages]"
         raise InputError(f"{needs}: {table.listed}")
-    return AnswerColumns(target, starts, passage=texts[1], question=texts[0])
+    return AnswerColumns(target, known.get("starts", starts if is_squad else None), text)
 
 
-def _question_column(table: FileTable, likely: AnswerColumns) -> str:
-    """The name of the column of questions. Raises InputError unless one column is named after them."""
-    named = [name for name, column in table.columns.items() if column.is_question and not column.lists]
-    if len(named) != 1:
-        called = f"{len(named)} columns are called question" if named else "no column is called question"
-        remedy = "answer kind=answer and text=[QUESTIONS, PASSAGES], or name another target"
-        where = f"{quoted(likely.target)} stands in {quoted(likely.passage)}"
-        raise InputError(f"{where}, and {called}; {remedy}: {table.listed}")
-    return named[0]
+def guess_answers(guess: Guess, main: FileTable, names: AnswerColumns, known: Mapping[str, Any]) -> None:
+    """Guess the keys of a task with answers in these columns."""
+    passages = main.columns[names.text[-1]]
+    guess.kind = ANSWER
+    guess.declare("the answers stand in the passage", kind=ANSWER)
+    guess.declare("", target=names.target)
+    guess.declare("the passage holds all answers", text=list(names.text))
+    if names.starts:
+        guess.declare("where the answers begin", starts=names.starts)
+    elif "starts" not in known:
+        guess.questions.append("starts: name the column that says where the answers begin, or null if there is none")
+    signs = sum(len(NO_SPACES.findall(text)) for text in passages.texts[:SAMPLE])
+    if signs > UNSPACED * sum(map(len, passages.texts[:SAMPLE])):
+        guess.declare("by characters: the passages have no spaces between words", metric="squad_f1_characters")
+    else:
+        guess.declare("SQuAD's", metric="squad_f1")
+    if "metric" not in known:
+        guess.declare("", also=["squad_exact"])
+    if len(passages.counts) < len(passages.texts):
+        guess.declare("questions on one passage stay together", group=passages.name)
 
 
-def _declare_metric(guess: Guess, passages: Sequence[str]) -> None:
-    """Declare SQuAD's metric as the main one, which counts characters where these passages have no spaces between words."""
-    by_characters = sum(len(NO_SPACES.findall(text)) for text in passages) > UNSPACED * sum(map(len, passages))
-    reason = ", by characters: the passages have no spaces between words" if by_characters else ""
-    guess.declare(f"SQuAD's{reason}", metric="squad_f1_characters" if by_characters else "squad_f1")
-    guess.declare("", also=["squad_exact"])
+def _has_squad_columns(table: FileTable) -> bool:
+    """Whether a file has SQuAD's columns, all answers stand where the places say, and nothing else could be the answers, places or passages."""
+    columns = list(table.columns.values())
+    questions = [column.name for column in columns if column.is_question and not column.lists]
+    if questions != [QUESTION] or not set(SQUAD) <= set(table.columns):
+        return False
+    answers, starts, passages = (table.columns[name] for name in SQUAD)
+    fitting = [column for column in columns if _are_answers(column, starts, passages)]
+    fitting += [column for column in columns if START.search(column.name) and _are_answers(answers, column, passages)]
+    fitting += [column for column in columns if _are_answers(answers, starts, column)]
+    return [column.name for column in fitting] == [*SQUAD]
 
 
 def _are_answers(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:
     """Whether all answers stand where the places say, some of them behind the first character. Rows without an answer tell nothing."""
+    if passages.lists or len({answers.name, starts.name, passages.name}) < 3:
+        return False
     places_of_answers: list[int] = []
     for texts, places, passage in zip(answers.values_by_row, starts.values_by_row, passages.texts, strict=True):
         if any(texts):

@@ -13,7 +13,6 @@ from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, REPEATED, F
 from mtl.benchmark_making.init_suite.guess import GIVEN, quoted
 from mtl.benchmark_making.init_suite.kinds import RATING_NAMES
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
-from mtl.benchmark_making.init_suite.nested_rows import SPAN_LIST
 from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTables
 
@@ -21,7 +20,6 @@ TARGET_NAMES = {"target", "targets", "gold"}  # of columns that may be targets w
 # Words in the names of targets, if all other columns say where rows come from.
 LIKELY_NAMES = {*TARGET_NAMES, *RATING_NAMES, "class", "judgment", "judgement", "duplicate"}
 ANSWER_NAMES = ("answer", "answerkey", "correct", "correct_answer", "solution")  # of targets beside candidates
-SPANS_ANSWER = "tasks.{id}.reading.spans=TEXT + {name}.START[] + {name}.END[] + {name}.TYPE[]"  # the user replaces the words in capitals
 MOST_WAYS = 20  # columns in a question
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 Columns = Sequence[FileColumn]
@@ -146,11 +144,8 @@ def _question(ways: Sequence[str]) -> str:
 def _no_target(id: str, table: FileTable) -> str:
     """Why no column can be the target of a task, and what the user may answer."""
     reasons = [*_unread(table), *list(table.incomplete.values())[:MOST_REASONS]]
-    answer = f"tasks.{id}.target=COLUMN"
-    if spans := [name for name, what in table.unread.items() if what == SPAN_LIST]:
-        answer = SPANS_ANSWER.format(id=id, name=spans[0])
     problem = f"target: no column looks like one: {table.listed}"
-    return "; ".join([problem, *reasons, f"name it: --answer {shlex.quote(answer)}"])
+    return "; ".join([problem, *reasons, f"name it: --answer {shlex.quote(f'tasks.{id}.target=COLUMN')}"])
 
 
 def _unread(table: FileTable) -> list[str]:

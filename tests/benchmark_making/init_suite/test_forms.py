@@ -228,7 +228,7 @@ TOKEN_LABELS = {
     "lists": Form({"id": UP, **TAGGED}),
     "parquet": Form({}, write=in_parquet),
     "cells": in_cells(" "),
-    "cells with many spaces": in_cells("  "),  # as in SNIPS
+    "cells as answered": in_cells("  ")._replace(known={"kind": "token_labels", "target": "slots", "text": "utterance"}),  # as in SNIPS
     "CoNLL in .txt": conll(".txt"),
     "CoNLL with a further column": conll(".conll", "-X- "),
     "tags without types": Form({**TAGGED, "tags": [[tag[0] for tag in tags] for tags in TAGS]}),
@@ -264,6 +264,7 @@ SPANS = {
     "the spans, as answered": marked(lambda start, stop, type: [start, stop, type], label=AB, known=PLACES),
     "types as keys": Form({"text": SHE, "slots": [{"who": {"span": [17, 20]}}, {"when": {"span": [12, 16]}}] * (ROWS // 2), "stance": AB}),
     "beside tags": Form({**TAGGED, "spans": [[{"from": 0, "to": 2, "is": "x"}]] * ROWS}),
+    "words of spans": marked(lambda start, stop, type: {"word": "x" * start, "start": start, "end": stop, "type": type}),
     "numbers alone": Form({"text": SHE, "boxes": [[[1, 2], [3, 4]]] * ROWS, **LABEL}),
 }  # fmt: skip
 
@@ -297,7 +298,7 @@ def articles(folder: Path) -> None:
 
 
 HAD = {"context": PASSAGES, "answer": many(["city"], 12), "start": [text.index("city") for text in PASSAGES]}
-KNOWN = {"kind": "answer", "target": "answer", "metric": "squad_exact"}
+KNOWN = {"kind": "answer", "target": "answer", "starts": "start", "metric": "squad_exact"}
 MOOD = {"mood": many(["good", "bad"], 12)}
 ANSWERS = {
     "SQuAD": Form({}, write=articles),
@@ -305,8 +306,7 @@ ANSWERS = {
     "columns": Form({"question": TEXTS[:12], **HAD}),
     "as answered": Form({"question": TEXTS[:12], **HAD}, known={**KNOWN, "text": ["question", "context"]}),
     "one text as answered": Form({"question": TEXTS[:12], **HAD}, known={**KNOWN, "text": "context"}),
-    "no text as answered": Form({"question": TEXTS[:12], **HAD}, known={**KNOWN, "text": []}),
-    "places of many digits": Form({"question": TEXTS[:12], **HAD, "start": ["9" * 5000] * 12}),
+    "no places as answered": Form({"question": TEXTS[:12], **HAD}, known={"kind": "answer", "target": "answer", "text": ["question", "context"]}),
     "no spaces": questions(further="日本語の文章" * 40),
     "places that do not fit": questions(shift=1),
     "a marked word": Form({**HAD, **MOOD}),
