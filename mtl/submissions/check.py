@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.submissions.entry import read_template
+from mtl.submissions.entry import Figures, measure, read_template
 from mtl.submissions.entry_check import entry_problems
-from mtl.submissions.figures import Figures, measure
 from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked
 from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, show

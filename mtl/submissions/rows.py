@@ -14,8 +14,7 @@ from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.data.examples import read_targets
 from mtl.submissions.data_rows import DataRows, prediction_order
-from mtl.submissions.entry import LEFT_OUT, Content, file_name, fill_entry, read_entry, read_template, unfilled
-from mtl.submissions.figures import measure
+from mtl.submissions.entry import LEFT_OUT, Content, file_name, fill_entry, measure, read_entry, read_template, unfilled
 from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked, Submitted
 from mtl.submissions.forms import read_json_lines
