@@ -1,8 +1,8 @@
-"""A run from its beginning to its end: begin, train each seed, sum up. `run_baseline` is the recipe; what it calls stands below it. What a run is
-made from is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many."""
+"""A run from its beginning to its end: begin, train each seed, sum up. `mtl.jobs.together` makes several runs at once, in processes of their own."""
 
 import json
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -84,10 +84,17 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     write_json(folder.sources, stamps or source_stamps(config, vectors))  # `prepare` may have trained the vectors
     _record(job, dataset)
     method.save(folder.path)
-    constants, facts = _constant_scores(dataset), _facts(job, dataset, method)
-    held_out = {id: len(lines) for id, lines in dataset.held_out.items()}
-    shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
-    return Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared), dataset, method
+    shared = {seed: method.shared(seed) for seed in config.seeds}
+    prepared = Prepared(
+        inputs=inputs,
+        rows=dataset.rows(),
+        changed=dataset.changed,
+        constants=_constant_scores(dataset),
+        held_out={id: len(lines) for id, lines in dataset.held_out.items()},
+        facts=_facts(job, dataset, method),
+        shared={seed: key for seed, key in shared.items() if key is not None},
+    )
+    return prepared, dataset, method
 
 
 def _constant_scores(dataset: Dataset) -> dict[str, float]:
@@ -102,11 +109,14 @@ def _constant_scores(dataset: Dataset) -> dict[str, float]:
 
 def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
     """The facts of the method, with notes on changed settings and on the dev rows that choose."""
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in job.changed.items()}
-    changed = ", ".join(f"{key}={text}" for key, text in texts.items())
+    notes: list[str] = []
+    if job.changed:
+        texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in job.changed.items()}
+        settings = ", ".join(f"{key}={text}" for key, text in texts.items())
+        notes.append(f"Settings that differ from those of preset {job.config.preset}: {settings}.")
+    notes += method.facts.get("notes", [])
     is_chosen_on_dev = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
-    notes = [f"Settings that differ from those of preset {job.config.preset}: {changed}."] if changed else []
-    notes += [*method.facts.get("notes", []), *choosing_notes(dataset, bool(is_chosen_on_dev))]
+    notes += choosing_notes(dataset, bool(is_chosen_on_dev))
     return {**method.facts, "notes": notes} if notes else method.facts
 
 
@@ -134,25 +144,22 @@ def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
     return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, ", ".join(faster)))
 
 
-def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScores:
-    """Train one seed, and write its predictions, its submission and scores.json, unless it is done. Return the content of scores.json."""
-    done = job.folder.scores(seed)
-    with seed_lock(job.folder.seed(seed)):
+def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> None:
+    """Train one seed, and write its predictions, its submission and scores.json, unless it is done. Raises InputError for a damaged scores.json."""
+    folder, done = job.folder.seed(seed), job.folder.scores(seed)
+    with seed_lock(folder):
         if done.exists():
-            return read_json(done, SeedScores)
+            read_json(done, SeedScores)  # a damaged file is refused before further seeds are trained
+            return
         start = time.monotonic()
-        result = _predict(job, dataset, method, seed)
-        result["seconds"] = time.monotonic() - start
-        seeds, scored = job.config.seeds, final_scores(job, seed, cast(SeedScores, result))
-        show(scored)
-        average = f" · average {scored.average}" if scored.average else ""
-        listed = ", ".join(f"{id} {text}" for id, text in scored.scores.items())
-        show(Detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average}"))
-        cost = method.cost(seed, job.folder.seed(seed))
-        result |= {"cost": cost, "versions": versions(), "machine": machine(job.config)}
-        result["remarks"] = _submit(job, dataset, seed, cost["parameters"])
-        write_json(done, result)
-    return cast(SeedScores, result)
+        record = _predict(job, dataset, method, seed)
+        record["seconds"] = time.monotonic() - start
+        _show_scores(job, final_scores(job, seed, record))
+        record["cost"] = method.cost(seed, folder)
+        record["versions"] = versions()
+        record["machine"] = machine(job.config)
+        record["remarks"] = _submit(job, dataset, seed, record["cost"]["parameters"])
+        write_json(done, record)
 
 
 def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
@@ -226,25 +233,35 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
     return submission.write(Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts))
 
 
-def final_scores(job: Job, seed: int, result: SeedScores, run: str = "") -> Scored:
-    """The scores of a finished seed, to be shown, with the name of the run among several."""
-    show_number, average = job.suite.shown.show, result["average"]
-    scores = {id: show_number(value) for id, value in result["scores"].items()}
+def final_scores(job: Job, seed: int, record: Mapping[str, Any], run: str = "") -> Scored:
+    """The scores of a finished seed from its scores.json, to be shown, with the name of the run among several."""
+    show_number, average = job.suite.shown.show, record["average"]
+    scores = {id: show_number(value) for id, value in record["scores"].items()}
     return Scored(seed, scores, "" if average is None else show_number(average), final=True, run=run)
+
+
+def _show_scores(job: Job, scored: Scored) -> None:
+    """Show the scores of a seed that has just been trained, on a terminal and in a log."""
+    show(scored)
+    seeds = job.config.seeds
+    scores = ", ".join(f"{id} {text}" for id, text in scored.scores.items())
+    average = f" · average {scored.average}" if scored.average else ""
+    show(Detail(f"seed {scored.seed} ({seeds.index(scored.seed) + 1}/{len(seeds)}) · {scores}{average}"))
 
 
 def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     """Write the table and the summary of a run whose seeds are all done. Return the summary."""
     config, folder = job.config, job.folder
+    scored = {task.id for task in job.run_tasks if task.is_scored}
     done = {seed: read_json(folder.scores(seed), SeedScores) for seed in config.seeds}
-    for seed, scores in done.items():
-        if set(scores["scores"]) != {task.id for task in job.run_tasks if task.is_scored}:
+    for seed, record in done.items():
+        if set(record["scores"]) != scored:
             raise InputError(f"are not of the run's tasks; {AGAIN}", path=folder.scores(seed), key="scores")
     for remark in done[config.seeds[-1]]["remarks"]:  # equal for all seeds
         logger.info("submission: %s", remark)
     method = METHODS[config.method].summary(config, job.suite) | {"title": job.title}
-    by_task = prepared.rows, prepared.constants, prepared.changed
-    summary = summarize(job.suite, job.run_tasks, config, method, done, *by_task)
+    rows, constants, changed = prepared.rows, prepared.constants, prepared.changed
+    summary = summarize(job.suite, job.run_tasks, config, method, done, rows, constants, changed)
     summary |= {"held_out": prepared.held_out, **prepared.facts}
     summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}
     if (logistic := kept_logistic(job, prepared.inputs)) is not None:

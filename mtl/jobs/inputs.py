@@ -75,18 +75,11 @@ def check_begun(job: Job) -> Summary | None:
     folder.check_inputs(inputs)
     _compare_sources(job)
     finished = read_summary(folder.summary)
-    for key, keeps in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
-        if keeps and not finished["config"].get(key):
-            problem = f"this run is finished, and was not asked to keep its models ({key})"
-            raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
+    _check_kept_models(job, finished)
     if not job.is_finished:
         return None
     if not job.data_dir.is_dir():
-        recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
-        if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
-            message = f"no such folder; this run is finished, with data_dir={recorded}"
-            raise InputError(message, key="data_dir", value=str(job.data_dir))
-        logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
+        _check_data_dir(job, finished)
     seeds = ", ".join(str(seed) for seed in finished["seeds"])
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)
     return finished
@@ -95,34 +88,55 @@ def check_begun(job: Job) -> Summary | None:
 def _compare_sources(job: Job) -> None:
     """Raise InputError if a finished run was made from other vectors or another transformer than the job names. Their content is read, and their
     stamps are noted, only if there is a reason. If the named files cannot be read, nothing is compared."""
-    config, folder, kind = job.config, job.folder, METHODS[job.config.method]
-    try:
-        stamps = source_stamps(config, kind.vectors(config, job.suite))
-    except InputError:
-        stamps = source_stamps(config, None)
-    if not (reasons := _reasons_to_compare(job, stamps)):
+    config, folder, reasons = job.config, job.folder, _reasons_to_compare(job)
+    if not reasons:
         return
     why = listed(reasons, MOST_NAMED, "; ")
     try:
-        vectors = kind.find_inputs(config, job.suite)
+        vectors = METHODS[config.method].find_inputs(config, job.suite)
     except InputError as error:
         logger.info("%s: its inputs are not compared (%s): %s", folder.path, why, error)
         return
     logger.info("%s: comparing its inputs (%s)", folder.path, why)
+    stamps = source_stamps(config, vectors)
     dataset, method = prepare(job, vectors, keeps_threads=True)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    if changed := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # the run has its tokens
+    changed = [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]  # the run has its tokens
+    if changed:
         problem = f"this run is finished, and was made from other inputs: {', '.join(changed)} ({why})"
         raise InputError(f"{problem}; {REMEDY}", path=folder.path)
     write_json(folder.sources, stamps)
 
 
-def _reasons_to_compare(job: Job, stamps: dict[str, list[int]]) -> list[str]:
+def _reasons_to_compare(job: Job) -> list[str]:
     """Why files beside the data may not be those of the finished run; empty if nothing has changed, or if the files that the run names are gone."""
-    moved = differences(job.folder.config, job.config, SOURCES)
-    noted = read_json(job.folder.sources, dict[str, list[int]]) if job.folder.sources.exists() else {}
+    config, folder = job.config, job.folder
+    try:
+        vectors = METHODS[config.method].vectors(config, job.suite)
+    except InputError:  # none are named any more
+        vectors = None
+    stamps = source_stamps(config, vectors)
+    noted = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
+    moved = differences(folder.config, config, SOURCES)
     if stamps == noted or not (stamps or moved):
         return []
     changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != noted.get(file)]
     gone = [f"{file}: gone" for file in noted if file not in stamps]
     return moved or changed or gone
+
+
+def _check_kept_models(job: Job, finished: Summary) -> None:
+    """Raise InputError if the job keeps models, and the finished run kept none."""
+    for key, keeps in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
+        if keeps and not finished["config"].get(key):
+            problem = f"this run is finished, and was not asked to keep its models ({key})"
+            raise InputError(f"{problem}; set run_dir= to make it again with them", path=job.folder.path)
+
+
+def _check_data_dir(job: Job, finished: Summary) -> None:
+    """Raise InputError if the data folder, which does not exist, is another one than that of the finished run."""
+    recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
+    if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
+        problem = f"no such folder; this run is finished, with data_dir={recorded}"
+        raise InputError(problem, key="data_dir", value=str(job.data_dir))
+    logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
