@@ -2,8 +2,9 @@
 A model that scores high may have learned these instead of the task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language
 Inference Data"; Gardner et al. 2021, "Competency Problems"). Each finding says what it means for a score and what would mend it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -35,11 +36,12 @@ NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
 LEVEL = 0.05  # of the tests of all words and classes together
 FEWEST_WITH_WORD = 20  # rows; a word in fewer is not tested
 LEAST_VARIANCE = 1e-12  # of a count, where a class has all rows or none
-REMEDIES = {  # for what a part alone gives away, with the step of a recipe (`mtl make`) that does it
+MEANINGS = {  # of a part that gives much away, with a remedy, and the step of a recipe (`mtl make`) that does it
     LENGTHS: "cut or choose texts so that texts of every length have every target (steps cut and keep)",
-    OVERLAP: "add pairs of similar texts with other targets than such pairs have, and of dissimilar ones (step pairs)",
+    OVERLAP: "hardly more than this is needed; add pairs of similar texts with other targets than such pairs have, and of"
+    " dissimilar ones (step pairs)",
 }
-ONE_TEXT = (
+ONE_TEXT = (  # the meaning of the other parts
     "the other text is not needed for these points; give each text several targets in different pairs (step sample or pairs), or write rows"
     " anew with both texts in view"
 )
@@ -49,7 +51,7 @@ ONE_TEXT = (
 class Word:
     """A word that tells a class."""
 
-    word: str  # of a pair's texts with "1: " or "2: " before it, which says the text that it stands in
+    word: str  # with "1: " or "2: " before it, which says the text that it stands in
     answer: str  # the class
     rows: int  # the training rows that have the word
     share: float  # of the class among them
@@ -68,6 +70,11 @@ class Artefacts:
     scores: list[PartScore]
     words: list[Word] = field(default_factory=list)
     tested: int = 0  # words
+
+    @cached_property
+    def by_part(self) -> dict[str, float]:
+        """The scores by part."""
+        return {part_score.part: part_score.score for part_score in self.scores}
 
 
 def audit_artefacts(job: Job) -> Audit:
@@ -105,7 +112,7 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     answers = list(task.labels or ())
     vectorizer = CountVectorizer(analyzer=lambda row: row, binary=True, min_df=FEWEST_WITH_WORD)
     try:
-        present = vectorizer.fit_transform(_words_by_row(train, words))
+        present = vectorizer.fit_transform(_words_by_row(train, words))  # (rows, words)
     except ValueError:  # no word in so many rows
         return [], 0
     indicators = (train.targets[:, None] == np.arange(len(answers))).astype(np.float64)  # (rows, classes)
@@ -113,12 +120,13 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     having = np.asarray(present.sum(axis=0)).reshape(-1, 1).astype(np.float64)  # rows, (words, 1)
     counts = present.T @ indicators  # rows, (words, classes)
     z = _certain_scores(counts, having, base)
-    telling, names = [], vectorizer.get_feature_names_out()
-    for word, answer in enumerate(z.argmax(axis=1).tolist()):
-        if z[word, answer] > 0:
-            rows, deviations = int(having[word, 0]), float(z[word, answer])
-            share, class_share = float(counts[word, answer] / having[word, 0]), float(base[answer])
-            telling.append(Word(str(names[word]), answers[answer], rows, share, class_share, deviations))
+    names = vectorizer.get_feature_names_out()
+    telling = []
+    for word in np.flatnonzero(z.max(axis=1) > 0):
+        answer = z[word].argmax()
+        rows, deviations = int(having[word, 0]), float(z[word, answer])
+        share, class_share = float(counts[word, answer] / rows), float(base[answer])
+        telling.append(Word(str(names[word]), answers[answer], rows, share, class_share, deviations))
     return sorted(telling, key=lambda word: (-word.z, word.word)), len(z)
 
 
@@ -133,24 +141,20 @@ def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) ->
 
 
 def _words_by_row(train: Split, words: Callable[[int], list[str]]) -> list[set[str]]:
-    """The different words of each row, in lower case; of a pair, each with a mark of the text that it stands in."""
-    sides = train.texts.shape[1]
-    marks = [f"{side}: " if sides > 1 else "" for side in range(1, sides + 1)]
-    return [
-        {f"{mark}{word.lower()}" for mark, text in zip(marks, row, strict=True) for word in words(text)}
-        for row in train.texts.tolist()
-    ]
+    """The different words of each row, in lower case, each with a mark of the text that it stands in."""
+    by_row = []
+    for texts in train.texts.tolist():
+        by_row.append({f"{side}: {word.lower()}" for side, text in enumerate(texts, start=1) for word in words(text)})
+    return by_row
 
 
 def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     """What a task gives away clearly: the parts, the one that scores highest first, and then the words."""
     task, words = artefacts.task, artefacts.words
-    scores = {part_score.part: part_score.score for part_score in artefacts.scores}
     for part_score in sorted(artefacts.scores, key=lambda part_score: -part_score.score):
         part = part_score.part
-        if part not in (EVERYTHING, CONSTANT) and _gains_much(part_score, scores):
-            what, remedy = _gain_text(part_score, scores, scale), REMEDIES.get(part, ONE_TEXT)
-            meaning = f"hardly more than this is needed; {remedy}" if part == OVERLAP else remedy
+        if part not in (EVERYTHING, CONSTANT) and _gains_much(artefacts, part_score):
+            what, meaning = _gain_text(artefacts, part_score, scale), MEANINGS.get(part, ONE_TEXT)
             yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, what, meaning)
     if words:
         named = ", ".join(map(str, words[:MOST_WORDS]))
@@ -159,19 +163,21 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
         yield Finding("artefact: words", task.id, "train", len(words), what, meaning)
 
 
-def _gains_much(part_score: PartScore, scores: Mapping[str, float]) -> bool:
-    """Whether a part surely gains a large share of what everything gains over the constant answer. `scores`: by part."""
-    gain, full_gain = part_score.score - scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
+def _gains_much(artefacts: Artefacts, part_score: PartScore) -> bool:
+    """Whether a part surely gains a large share of what everything gains over the constant answer."""
+    constant, everything = artefacts.by_part[CONSTANT], artefacts.by_part[EVERYTHING]
+    gain, full_gain = part_score.score - constant, everything - constant
     # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
     share = NEARLY_ALL if part_score.part == OVERLAP else LARGE_SHARE
     return gain >= share * full_gain and part_score.gain[0] > max(0, SURE_SHARE * full_gain)
 
 
-def _gain_text(part_score: PartScore, scores: Mapping[str, float], scale: Scale) -> str:
-    """What a part scores, beside the constant answer and everything, and what it gains. `scores`: by part."""
-    constant, everything = scores[CONSTANT], scores[EVERYTHING]
+def _gain_text(artefacts: Artefacts, part_score: PartScore, scale: Scale) -> str:
+    """What a part scores, beside the constant answer and everything, and what it gains."""
+    constant, everything = artefacts.by_part[CONSTANT], artefacts.by_part[EVERYTHING]
     shown = f"{part_score.part} scores {scale.show(part_score.score)}, the constant answer {scale.show(constant)}"
-    shown += f" and everything {scale.show(everything)}" if everything > constant else ""
+    if everything > constant:
+        shown += f" and everything {scale.show(everything)}"
     interval = f"{COVERAGE:g}% interval {_ends(part_score.gain, scale)}"
     return f"{shown}; the gain over the constant answer is {scale.show(part_score.score - constant)} ({interval})"
 
