@@ -1,29 +1,19 @@
-"""The leaderboard's entry on a system, a JSON file beside a submission's rows: facts on the system, and the figures that predictions give."""
+"""The leaderboard's entry on a system, a JSON file beside a submission's rows: how it is read and filled, and which of its keys are still null."""
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
-
-import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import merge, nested
 from mtl.base.untrusted import inside, parse_json
-from mtl.data.examples import read_examples
 from mtl.data.files import read_bytes
-from mtl.runs.rows import scored_rows
 from mtl.submissions.files import SubmissionFiles, is_entry
-from mtl.submissions.row_files import RowFile
-from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
-from mtl.tasks.target_kind import Target
-from mtl.tasks.targets import target_kind
 
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
-ROWS = "rows"  # the measure that is the number of rows
 TASKS, LEFT_OUT = "tasks", "left_out"  # the entry's keys for figures, and for tasks that the submission does not have
 
 Content = Mapping[str, Any]  # of an entry
@@ -63,25 +53,6 @@ def _parse_entry(path: str, content: bytes) -> dict[str, Any]:
     """The entry in a file with this content. Raises InputError unless it has the form of `EntryKeys`."""
     remedy = "an entry has an object for each task below tasks, and in it one for each split"
     return dict(parse_json(content.removeprefix(BOM_UTF8), path, EntryKeys, remedy))
-
-
-def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
-    """The entry's figures for a data file, by name, on the scale `suite.scale`: those of the measures that its task has. There are none if the rows
-    are not the official ones or lack targets."""
-    if file.changed or not file.has_official_size or not file.labelled:
-        return {}
-    task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
-    rows = scored_rows(task, read_examples(task, Path(file.name)))
-    predicted = np.array(predictions, dtype=target_kind(task).dtype)
-    figures: dict[str, float] = {}
-    for name, metrics in suite.submission.measures.items():
-        first = metrics[0]
-        metric = first if first in (task.also or ()) else task.metric
-        if first == ROWS:
-            figures[name] = len(predicted)
-        elif metric in metrics:  # all but the first are substitutes, which count only as the task's own metric
-            figures[name] = score(task.measured_by(metric), predicted, rows) * suite.scale / 100
-    return figures
 
 
 def fill_entry(entry: Content, suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
