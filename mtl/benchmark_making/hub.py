@@ -127,20 +127,19 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
         logger.warning(message, task.id, split, hub.dataset, len(rows), published)
 
 
-def _rows(task: Task, hub: HubSource, columns: Sequence[str], name: str, copy: Path) -> list[Sequence[Value]]:
+def _rows(task: Task, hub: HubSource, columns: Sequence[str], name: str, copy: Path) -> list[list[Value]]:
     """The values of the task's columns in the copy of a file on the Hub. Indices of labels are replaced by the task's labels."""
     names = [hub.columns.get(column, column) for column in columns]
     with locating(path=name):
-        rows: list[Sequence[Value]] = [record.values for record in read_records(copy, names)]
+        rows = [list(record.values) for record in read_records(copy, names)]
     if task.target not in columns or task.labels is None or copy.suffix != ".parquet":
         return rows
     target = columns.index(task.target)
     labels = labels_of(parquet_features(copy), names[target])
     if not set(task.labels) <= set(labels):  # the integers are the labels themselves
         return rows
-    return [[*row[:target], _label(row[target], labels), *row[target + 1 :]] for row in rows]
-
-
-def _label(value: Value, labels: Sequence[str]) -> Value:
-    """The label that a value is the index of; any other value stays."""
-    return labels[value] if isinstance(value, int) and 0 <= value < len(labels) else value
+    for row in rows:
+        index = row[target]
+        if isinstance(index, int) and 0 <= index < len(labels):
+            row[target] = labels[index]
+    return rows

@@ -59,9 +59,8 @@ class Prepared:
     rows: dict[str, dict[str, int]]  # the number of rows by task and split
     changed: dict[str, list[str]]  # by task, the splits whose files do not have the checksum that the suite names
     constants: dict[str, float]  # by task, the score × 100 of the best constant answer
-    held_out: dict[str, int]  # by task, the number of held-out rows
-    facts: dict[str, Any]  # those of the method, with what is to be noted of the dev rows
-    shared: dict[int, str]  # by seed, the key of the part of its training that other runs may share, if there is one
+    facts: dict[str, Any]  # what the summary says beside the scores
+    shared: dict[int, str | None]  # by seed, the key of the part of its training that other runs may share
 
 
 def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
@@ -84,17 +83,9 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     write_json(folder.sources, stamps or source_stamps(config, vectors))  # `prepare` may have trained the vectors
     _record(job, dataset)
     method.save(folder.path)
+    constants, facts = _constant_scores(dataset), _facts(job, dataset, method)
     shared = {seed: method.shared(seed) for seed in config.seeds}
-    prepared = Prepared(
-        inputs=inputs,
-        rows=dataset.rows(),
-        changed=dataset.changed,
-        constants=_constant_scores(dataset),
-        held_out={id: len(lines) for id, lines in dataset.held_out.items()},
-        facts=_facts(job, dataset, method),
-        shared={seed: key for seed, key in shared.items() if key is not None},
-    )
-    return prepared, dataset, method
+    return Prepared(inputs, dataset.rows(), dataset.changed, constants, facts, shared), dataset, method
 
 
 def _constant_scores(dataset: Dataset) -> dict[str, float]:
@@ -108,7 +99,8 @@ def _constant_scores(dataset: Dataset) -> dict[str, float]:
 
 
 def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
-    """The facts of the method, with notes on changed settings and on the dev rows that choose."""
+    """The numbers of held-out rows, the facts of the method, and notes on changed settings and on the dev rows that choose."""
+    facts = {"held_out": {id: len(lines) for id, lines in dataset.held_out.items()}, **method.facts}
     notes: list[str] = []
     if job.changed:
         texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in job.changed.items()}
@@ -117,7 +109,7 @@ def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
     notes += method.facts.get("notes", [])
     is_chosen_on_dev = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
     notes += choosing_notes(dataset, bool(is_chosen_on_dev))
-    return {**method.facts, "notes": notes} if notes else method.facts
+    return {**facts, "notes": notes} if notes else facts
 
 
 def _record(job: Job, dataset: Dataset) -> None:
@@ -172,16 +164,15 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
             show(Scored(seed, {task.id: job.suite.shown.show(result.score)}))
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, header)
-    scored = {task.id: results[task.id] for task in dataset.scored_tasks}
-    predicted = {task.id: results[task.id] for task in dataset.tasks if task.id in results}
-    scores = {id: result.score for id, result in scored.items() if result.score is not None}
+    in_order = {task.id: results[task.id] for task in dataset.tasks if task.id in results}
+    scores = {id: result.score for id, result in in_order.items() if result.score is not None}
     return {
         "scores": scores,
         "average": job.suite.mean(scores),
-        "also": {id: result.further for id, result in scored.items() if result.further},
-        "dev_scores": {id: result.on_dev for id, result in predicted.items() if result.on_dev is not None},
+        "also": {id: result.further for id, result in in_order.items() if result.further},
+        "dev_scores": {id: result.on_dev for id, result in in_order.items() if result.on_dev is not None},
         "choosing_scores": {id: result.on_choosing for id, result in results.items() if result.on_choosing is not None},
-        "same_answer": [id for id, result in predicted.items() if result.is_same_answer],
+        "same_answer": [id for id, result in in_order.items() if result.is_same_answer],
     }
 
 
@@ -262,7 +253,7 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     method = METHODS[config.method].summary(config, job.suite) | {"title": job.title}
     rows, constants, changed = prepared.rows, prepared.constants, prepared.changed
     summary = summarize(job.suite, job.run_tasks, config, method, done, rows, constants, changed)
-    summary |= {"held_out": prepared.held_out, **prepared.facts}
+    summary |= prepared.facts
     summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}
     if (logistic := kept_logistic(job, prepared.inputs)) is not None:
         summary["beside"] = [logistic]

@@ -75,11 +75,13 @@ def check_begun(job: Job) -> Summary | None:
     folder.check_inputs(inputs)
     _compare_sources(job)
     finished = read_summary(folder.summary)
-    _check_kept_models(job, finished)
+    for key, keeps in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
+        if keeps and not finished["config"].get(key):
+            problem = f"this run is finished, and was not asked to keep its models ({key})"
+            raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
     if not job.is_finished:
         return None
-    if not job.data_dir.is_dir():
-        _check_data_dir(job, finished)
+    _check_data_dir(job, finished)
     seeds = ", ".join(str(seed) for seed in finished["seeds"])
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)
     return finished
@@ -101,8 +103,7 @@ def _compare_sources(job: Job) -> None:
     stamps = source_stamps(config, vectors)
     dataset, method = prepare(job, vectors, keeps_threads=True)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    changed = [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]  # the run has its tokens
-    if changed:
+    if changed := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # the run has its tokens
         problem = f"this run is finished, and was made from other inputs: {', '.join(changed)} ({why})"
         raise InputError(f"{problem}; {REMEDY}", path=folder.path)
     write_json(folder.sources, stamps)
@@ -125,16 +126,10 @@ def _reasons_to_compare(job: Job) -> list[str]:
     return moved or changed or gone
 
 
-def _check_kept_models(job: Job, finished: Summary) -> None:
-    """Raise InputError if the job keeps models, and the finished run kept none."""
-    for key, keeps in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
-        if keeps and not finished["config"].get(key):
-            problem = f"this run is finished, and was not asked to keep its models ({key})"
-            raise InputError(f"{problem}; set run_dir= to make it again with them", path=job.folder.path)
-
-
 def _check_data_dir(job: Job, finished: Summary) -> None:
-    """Raise InputError if the data folder, which does not exist, is another one than that of the finished run."""
+    """Raise InputError if the data folder does not exist, and is another one than that of the finished run."""
+    if job.data_dir.is_dir():
+        return
     recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
     if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
         problem = f"no such folder; this run is finished, with data_dir={recorded}"

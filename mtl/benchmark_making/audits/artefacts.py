@@ -1,10 +1,8 @@
-"""What a task gives away: scores of floors that read a part of each row, and words that tell a class.
-A model that scores high may have learned these instead of the task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language
-Inference Data"; Gardner et al. 2021, "Competency Problems"). Each finding says what it means for a score and what would mend it."""
+"""What a task gives away: scores of floors that read a part of each row, and words that tell a class. A model may have learned these instead of the
+task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data"; Gardner et al. 2021, "Competency Problems")."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -67,14 +65,9 @@ class Artefacts:
     """What one task gives away."""
 
     task: Task
-    scores: list[PartScore]
+    scores: list[PartScore]  # of everything, of the constant answer, and of parts
     words: list[Word] = field(default_factory=list)
     tested: int = 0  # words
-
-    @cached_property
-    def by_part(self) -> dict[str, float]:
-        """The scores by part."""
-        return {part_score.part: part_score.score for part_score in self.scores}
 
 
 def audit_artefacts(job: Job) -> Audit:
@@ -120,8 +113,7 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     having = np.asarray(present.sum(axis=0)).reshape(-1, 1).astype(np.float64)  # rows, (words, 1)
     counts = present.T @ indicators  # rows, (words, classes)
     z = _certain_scores(counts, having, base)
-    names = vectorizer.get_feature_names_out()
-    telling = []
+    telling, names = list[Word](), vectorizer.get_feature_names_out()
     for word in np.flatnonzero(z.max(axis=1) > 0):
         answer = z[word].argmax()
         rows, deviations = int(having[word, 0]), float(z[word, answer])
@@ -131,31 +123,31 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
 
 
 def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) -> np.ndarray:
-    """The z-score of each word and class, (words, classes); 0 where the word does not tell the class by more than chance.
-    The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. A rare class
-    has large ones by chance, so a word must pass the exact binomial test, too, at that level, corrected for all words and classes (Bonferroni)."""
+    """The z-score of each word and class (Gardner et al. 2021), (words, classes): the class's share among the rows that have the word, against its
+    share among all rows; 0 for a difference that may be chance. A rare class has large ones by chance, so the exact binomial test counts, too."""
     variances = np.maximum(having * base * (1 - base), LEAST_VARIANCE)
     z = (counts - having * base) / np.sqrt(variances)
-    level = LEVEL / (2 * z.size)
+    level = LEVEL / (2 * z.size)  # corrected for all words and classes (Bonferroni)
     return np.where((z > norm.isf(level)) & (binom.sf(counts - 1, having, base) < level), z, 0)
 
 
 def _words_by_row(train: Split, words: Callable[[int], list[str]]) -> list[set[str]]:
     """The different words of each row, in lower case, each with a mark of the text that it stands in."""
-    by_row = []
-    for texts in train.texts.tolist():
-        by_row.append({f"{side}: {word.lower()}" for side, text in enumerate(texts, start=1) for word in words(text)})
-    return by_row
+    return [
+        {f"{side}: {word.lower()}" for side, text in enumerate(texts, start=1) for word in words(text)}
+        for texts in train.texts.tolist()
+    ]
 
 
 def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     """What a task gives away clearly: the parts, the one that scores highest first, and then the words."""
     task, words = artefacts.task, artefacts.words
-    for part_score in sorted(artefacts.scores, key=lambda part_score: -part_score.score):
-        part = part_score.part
-        if part not in (EVERYTHING, CONSTANT) and _gains_much(artefacts, part_score):
-            what, meaning = _gain_text(artefacts, part_score, scale), MEANINGS.get(part, ONE_TEXT)
-            yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, what, meaning)
+    scores = {part_score.part: part_score for part_score in artefacts.scores}
+    constant, everything = scores.pop(CONSTANT).score, scores.pop(EVERYTHING).score
+    for part, part_score in sorted(scores.items(), key=lambda item: -item[1].score):
+        if _gains_much(part_score, constant, everything):
+            what = _gain_text(part_score, constant, everything, scale)
+            yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, what, MEANINGS.get(part, ONE_TEXT))
     if words:
         named = ", ".join(map(str, words[:MOST_WORDS]))
         what = f"{len(words)} of {artefacts.tested:,} words of one text tell the class: {named}"
@@ -163,18 +155,16 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
         yield Finding("artefact: words", task.id, "train", len(words), what, meaning)
 
 
-def _gains_much(artefacts: Artefacts, part_score: PartScore) -> bool:
+def _gains_much(part_score: PartScore, constant: float, everything: float) -> bool:
     """Whether a part surely gains a large share of what everything gains over the constant answer."""
-    constant, everything = artefacts.by_part[CONSTANT], artefacts.by_part[EVERYTHING]
     gain, full_gain = part_score.score - constant, everything - constant
     # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
     share = NEARLY_ALL if part_score.part == OVERLAP else LARGE_SHARE
     return gain >= share * full_gain and part_score.gain[0] > max(0, SURE_SHARE * full_gain)
 
 
-def _gain_text(artefacts: Artefacts, part_score: PartScore, scale: Scale) -> str:
+def _gain_text(part_score: PartScore, constant: float, everything: float, scale: Scale) -> str:
     """What a part scores, beside the constant answer and everything, and what it gains."""
-    constant, everything = artefacts.by_part[CONSTANT], artefacts.by_part[EVERYTHING]
     shown = f"{part_score.part} scores {scale.show(part_score.score)}, the constant answer {scale.show(constant)}"
     if everything > constant:
         shown += f" and everything {scale.show(everything)}"
