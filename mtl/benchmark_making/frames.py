@@ -30,8 +30,7 @@ def frames_by_task(frames: Mapping[str, Any], name: str) -> FramesByTask:
     by_task = {name: _by_split(frames)}
     if not _has_splits(by_task[name]):
         by_task = {task: _by_split(by_split) for task, by_split in frames.items()}
-    file_names = [("name", name), *(("frames", task) for task in by_task)]
-    for key, file_name in file_names:
+    for key, file_name in [("name", name), *(("frames", task) for task in by_task)]:
         if not is_file_name(file_name):
             raise InputError(f"{file_name!r} names files; use letters, digits, '.', '_' and '-'", key=key)
     for task, by_split in by_task.items():
@@ -63,8 +62,7 @@ def write_frames(by_task: FramesByTask, data_dir: Path) -> None:
                 columns = {name: _values(frame, name) for name in _column_names(frame)}
                 if len({len(values) for values in columns.values()}) > 1:
                     raise InputError("its columns have different lengths")
-            rows = list(zip(*columns.values(), strict=True))
-            write_records(data_dir / task / f"{split}.jsonl", list(columns), rows)
+            write_records(data_dir / task / f"{split}.jsonl", list(columns), list(zip(*columns.values(), strict=True)))
 
 
 def problem_of_frames(problem: str, data_dir: Path, task: str | None = None) -> str:
@@ -103,26 +101,24 @@ def _values(frame: Frame, column: str) -> list[Any]:
     return [_value(cell, labels, f"column {column}, row {row}") for row, cell in enumerate(cells)]
 
 
-def _labels(frame: Frame, column: str) -> dict[float, str] | None:
-    """The labels that the numbers in a column of a Dataset stand for, by number; None where cells stand for themselves."""
-    features = getattr(frame, "features", None)
-    if not isinstance(features, Mapping):  # such as a column of a DataFrame
-        return None
-    feature = features.get(column)
-    item_feature = getattr(feature, "feature", feature)  # a column of lists has the labels in that of its items
-    names = getattr(item_feature, "names", None)
-    return None if names is None else dict(enumerate(names))
+def _labels(frame: Frame, column: str) -> dict[float, str]:
+    """The labels that the numbers in a column of a Dataset stand for, by number; empty where cells stand for themselves."""
+    features = getattr(frame, "features", None)  # of a DataFrame, perhaps a column
+    feature = features.get(column) if isinstance(features, Mapping) else None
+    items = getattr(feature, "feature", feature)  # in a column of lists, the feature of their items
+    return dict(enumerate(getattr(items, "names", None) or ()))
 
 
-def _value(cell: Any, labels: Mapping[float, str] | None, place: str) -> Any:
+def _value(cell: Any, labels: Mapping[float, str], place: str) -> Any:
     """The value of a data file for a cell in this place: a text, a number, a list of these, or None. Where there are labels, a number becomes the one
     that it stands for, or None, as -1 does. Raises InputError for anything else."""
-    value = _python_value(cell)
-    if labels is not None and isinstance(value, int | float):
+    if isinstance(cell, np.datetime64) and isinstance(cell.tolist(), int):
+        cell = cell.astype("M8[us]")  # nanoseconds would become an integer
+    value = cell.tolist() if hasattr(cell, "tolist") else cell  # of NumPy
+    if labels and isinstance(value, int | float):
         value = labels.get(value)
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas, which need not be installed
-        return None
-    if isinstance(value, float) and math.isnan(value):
+    is_nan = isinstance(value, float) and math.isnan(value)
+    if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -130,15 +126,9 @@ def _value(cell: Any, labels: Mapping[float, str] | None, place: str) -> Any:
         return value.isoformat()
     if isinstance(value, list | tuple) and not is_deep(list(value)):
         return [_value(item, labels, place) for item in value]
-    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-    if is_number or (isinstance(value, str) and not text_problem(value)):
+    if isinstance(value, int | float) and abs(value) != math.inf:
+        return value
+    if isinstance(value, str) and not text_problem(value):
         return value
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
     raise InputError(f"{place}: {shown} is not a text, a finite number, a truth value or a list")
-
-
-def _python_value(cell: Any) -> Any:
-    """A cell in Python's own types, where NumPy or a library like it made it."""
-    if isinstance(cell, np.datetime64) and isinstance(cell.tolist(), int):
-        cell = cell.astype("M8[us]")  # nanoseconds would become an integer
-    return cell.tolist() if hasattr(cell, "tolist") else cell

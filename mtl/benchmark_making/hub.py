@@ -5,7 +5,6 @@ import re
 import shutil
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -82,7 +81,7 @@ def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temp
             problem = "must be a file with the split's rows alone, unless the dataset is a mirror (hub.mirror=true)"
             raise InputError(problem, key=f"tasks.{task.id}.files.{split}")
     names = {split: files_of_split(data_files, split, hub) for split in paths}
-    wanted = {name: data_files[name] for name in chain.from_iterable(names.values())}
+    wanted = {name: data_files[name] for split_names in names.values() for name in split_names}
     copies = download(hub.dataset, hub.revision, wanted, UNPACKED_LIMIT)
     contents = {}
     for split, path in paths.items():

@@ -101,11 +101,9 @@ def _constant_scores(dataset: Dataset) -> dict[str, float]:
 def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
     """The numbers of held-out rows, the facts of the method, and notes on changed settings and on the dev rows that choose."""
     facts = {"held_out": {id: len(lines) for id, lines in dataset.held_out.items()}, **method.facts}
-    notes: list[str] = []
-    if job.changed:
-        texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in job.changed.items()}
-        settings = ", ".join(f"{key}={text}" for key, text in texts.items())
-        notes.append(f"Settings that differ from those of preset {job.config.preset}: {settings}.")
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in job.changed.items()}
+    changed = ", ".join(f"{key}={text}" for key, text in texts.items())
+    notes = [f"Settings that differ from those of preset {job.config.preset}: {changed}."] if changed else []
     notes += method.facts.get("notes", [])
     is_chosen_on_dev = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
     notes += choosing_notes(dataset, bool(is_chosen_on_dev))
@@ -129,11 +127,11 @@ def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
     """Show the run and its seeds within the block, with its name if it is one of several at once."""
     config = job.config
     done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
-    faster = ["a GPU", "method=logistic"]
+    faster = "a GPU, method=logistic"
     if METHODS[config.method].reads_key("preset") and config.preset == PAPER:
-        faster.insert(0, f"preset={WITHOUT_GPU}")
+        faster = f"preset={WITHOUT_GPU}, {faster}"
     title = f"{job.suite.name} · {job.title}"
-    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, ", ".join(faster)))
+    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, faster))
 
 
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> None:
@@ -147,10 +145,9 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> None:
         record = _predict(job, dataset, method, seed)
         record["seconds"] = time.monotonic() - start
         _show_scores(job, final_scores(job, seed, record))
-        record["cost"] = method.cost(seed, folder)
-        record["versions"] = versions()
-        record["machine"] = machine(job.config)
-        record["remarks"] = _submit(job, dataset, seed, record["cost"]["parameters"])
+        cost = method.cost(seed, folder)
+        record |= {"cost": cost, "versions": versions(), "machine": machine(job.config)}
+        record["remarks"] = _submit(job, dataset, seed, cost["parameters"])
         write_json(done, record)
 
 

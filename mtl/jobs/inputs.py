@@ -90,10 +90,10 @@ def check_begun(job: Job) -> Summary | None:
 def _compare_sources(job: Job) -> None:
     """Raise InputError if a finished run was made from other vectors or another transformer than the job names. Their content is read, and their
     stamps are noted, only if there is a reason. If the named files cannot be read, nothing is compared."""
-    config, folder, reasons = job.config, job.folder, _reasons_to_compare(job)
-    if not reasons:
+    config, folder = job.config, job.folder
+    why = listed(_reasons_to_compare(job), MOST_NAMED, "; ")
+    if not why:
         return
-    why = listed(reasons, MOST_NAMED, "; ")
     try:
         vectors = METHODS[config.method].find_inputs(config, job.suite)
     except InputError as error:

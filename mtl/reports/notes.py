@@ -91,17 +91,16 @@ def tests_notes(rows: Sequence[Row], tests: PairTests) -> Iterator[str]:
         return
     has_one_system = any(sample.is_one_system for row in rows for sample in row.samples.values())
     note = TESTS_NOTE.format(one_system=ONE_SYSTEM_NOTE if has_one_system else "")
-    if not tests.made:
-        yield note
-        return
     yield note + _correction_text(rows, tests)
     no_rank = [row.name for row in rows if row.samples and not any(sample.is_tested for sample in row.samples.values())]
-    if tests.ranks and no_rank:
+    if tests.made and tests.ranks and no_rank:
         yield f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(no_rank, MOST_NAMED)}."
 
 
 def _correction_text(rows: Sequence[Row], tests: PairTests) -> str:
-    """What the note on the tests says of Holm's correction for them."""
+    """What the note on the tests says of Holm's correction for them; empty if none was made."""
+    if not tests.made:
+        return ""
     references = ", ".join(rows[number].name for number in tests.references)
     if tests.by_score:
         text = CHOSEN_TESTS_NOTE.format(references=references, family=tests.family, made=tests.made)
@@ -120,8 +119,7 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
     yield from _recorded_notes(summaries)
     held_out = [f"{count} of {id}" for _, summary in summaries for id, count in summary["held_out"].items()]
-    if held_out:
-        counts = ", ".join(dict.fromkeys(held_out))
+    if counts := ", ".join(dict.fromkeys(held_out)):
         yield f"Where a task has no dev file, dev is examples held out of the training file: {counts}."
     unanswered = _names_by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
     below = [(name, below_constant(summary, suite.shown)) for name, summary in summaries]
