@@ -33,8 +33,7 @@ class Imported(Method):
     def __init__(self, request: BuildRequest, values: Sequence[SeedPredictions]) -> None:
         """Puts all predictions (the values, or else files) to their rows, so that nothing is written if one is wrong. Raises InputError."""
         super().__init__(request)
-        self.system = self.config.imported
-        seeds = self.config.seeds
+        self.system, seeds = self.config.imported, self.config.seeds
         sources = values or [PredictedFiles(Path(path)) for path in self.system.predictions]
         if len(sources) != len(seeds):
             problem = f"needs predictions for each of the {len(seeds)} seeds, and has {len(sources)}"
@@ -49,8 +48,8 @@ class Imported(Method):
             fingerprint = source.fingerprint
             self.fingerprints[f"{PREDICTIONS} {seed}"] = fingerprint
             origins.append(f"{source.name} ({fingerprint})")
-        notes = [*self._notes_on_system(origins), *_notes_on_answers(rows, unfit, self.system.labels_sha256)]
-        notes += self._remarks()
+        answers = _notes_on_answers(rows, unfit, self.system.labels_sha256)
+        notes = [*self._notes_on_system(origins), *answers, *self._remarks()]
         self.facts = {"notes": notes, "machine": [self.system.hardware or UNKNOWN], "versions": [{"mtl": VERSION}]}
         scored_on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
         held_out = [id for id in scored_on_dev if id in self.dataset.held_out]

@@ -10,12 +10,12 @@ from mtl.base.log import logger
 from mtl.base.settings.layers import differences
 from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
-from mtl.base.wings import lazy
 from mtl.base.wording import listed
 from mtl.data.dataset import Dataset
 from mtl.data.hashes import fingerprints
 from mtl.data.loading import load_dataset
 from mtl.data.repeats import without_repeats
+from mtl.jobs.imported import Imported
 from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from mtl.embedders.find import Vectors
 
 MOST_NAMED = 3  # files in one message; the others are counted
-
-# The methods that train nothing. What they are made of, other runs or predictions, is known to jobs alone.
-imported = lazy("mtl.jobs.imported:Imported")
-ensemble = lazy("mtl.jobs.ensemble:Ensemble")
 
 
 def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) -> tuple[Dataset, Method]:
@@ -45,10 +41,13 @@ def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) ->
     if vectors is not None:
         vectors.train_if_missing(suite, data_dir, config.held_out, device_of(config.trainer.accelerator))
     request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, None if vectors is None else vectors.path)
+    # Two methods train nothing. What they are made of, predictions or other runs, is known to jobs alone.
     if config.method == "imported":
-        return dataset, imported(request, job.predictions)
+        return dataset, Imported(request, job.predictions)
     if config.method == "ensemble":
-        return dataset, ensemble(request)
+        from mtl.jobs.ensemble import Ensemble  # other runs may do without torch
+
+        return dataset, Ensemble(request)
     return dataset, METHODS[config.method].build(request)
 
 
@@ -117,8 +116,8 @@ def _reasons_to_compare(job: Job) -> list[str]:
     except InputError:  # none are named any more
         vectors = None
     stamps = source_stamps(config, vectors)
-    noted = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
     moved = differences(folder.config, config, SOURCES)
+    noted = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
     if stamps == noted or not (stamps or moved):
         return []
     changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != noted.get(file)]
