@@ -24,7 +24,7 @@ from mtl.tasks.task import NUMBERED, SPLITS, Task
 
 # Words in file names that the Hub takes for one split (its documentation, "File names and splits").
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))
-SAME_SPLIT = {word: words for words in SPLIT_WORDS for word in words}  # by word, all that mean its split
+SAME_SPLIT = {word: words for words in SPLIT_WORDS for word in words}
 NUMBER_OR_HASH = re.compile(r"(?:[0-9a-f]{16}|\d+)(?=[^/]*$)")  # in which the names of a split's parts differ
 
 
@@ -53,7 +53,7 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
 
 def _mirrored(task: Task, hub: HubSource, files: HubFiles, data_dir: Path) -> dict[Path, Path]:
     """By the path of each of the task's files its copy, which is the same in the dataset. Raises InputError if that lacks one."""
-    wanted: HubFiles = {}
+    task_files: HubFiles = {}
     for split in task.files:
         names = task.relative_paths(split)
         if task.layout(split, Path()).part == NUMBERED:
@@ -64,14 +64,14 @@ def _mirrored(task: Task, hub: HubSource, files: HubFiles, data_dir: Path) -> di
         for name in names:
             if name not in files:
                 raise InputError(f"it has no {name}; check folder, files and hub.revision")
-            wanted[name] = files[name]
-    copies = download(hub.dataset, hub.revision, wanted, UNPACKED_LIMIT)
+            task_files[name] = files[name]
+    copies = download(hub.dataset, hub.revision, task_files, UNPACKED_LIMIT)
     return {data_dir / name: copy for name, copy in copies.items()}
 
 
 def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temporary: Path) -> dict[Path, Path]:
     """By the path of each of the task's files a file with its content, in the temporary folder. Raises InputError for a file of several splits."""
-    data_files = {name: listed for name, listed in files.items() if PurePosixPath(name).suffix in SUFFIXES}
+    data_files = {name: file for name, file in files.items() if PurePosixPath(name).suffix in SUFFIXES}
     if not data_files:
         raise InputError(f"it has no {', '.join(SUFFIXES)} file")
     paths = {split: path for split in task.files if (path := task.path(split, data_dir)) is not None}
@@ -81,8 +81,8 @@ def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temp
             problem = "must be a file with the split's rows alone, unless the dataset is a mirror (hub.mirror=true)"
             raise InputError(problem, key=f"tasks.{task.id}.files.{split}")
     names = {split: files_of_split(data_files, split, hub) for split in paths}
-    wanted = {name: data_files[name] for split_names in names.values() for name in split_names}
-    copies = download(hub.dataset, hub.revision, wanted, UNPACKED_LIMIT)
+    task_files = {name: data_files[name] for split_names in names.values() for name in split_names}
+    copies = download(hub.dataset, hub.revision, task_files, UNPACKED_LIMIT)
     contents = {}
     for split, path in paths.items():
         contents[path] = temporary / f"{split}{path.suffix}"

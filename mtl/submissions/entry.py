@@ -97,6 +97,5 @@ def unfilled(block: Content, outer: str = "") -> Iterator[str]:
 
 def _is_unfilled(value: Any) -> bool:
     """Whether a value of an entry is null, or an object in which everything is."""
-    if isinstance(value, dict):
-        return bool(value) and all(_is_unfilled(item) for item in value.values())
-    return value is None
+    is_block = isinstance(value, dict) and value != {}
+    return value is None or (is_block and all(_is_unfilled(item) for item in value.values()))

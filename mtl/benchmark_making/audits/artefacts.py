@@ -15,10 +15,10 @@ from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.part_scores import CONSTANT, EVERYTHING, LENGTHS, OVERLAP, PARTS, PartScore, score_task
 from mtl.benchmark_making.audits.parts import Finding
-from mtl.data.dataset import Dataset, Split
+from mtl.data.dataset import Split
 from mtl.data.loading import load_dataset
 from mtl.data.splits import present_tasks
-from mtl.data.text import TokenizedTexts, tokenized
+from mtl.data.text import tokenized
 from mtl.jobs.job import Job
 from mtl.methods import METHODS
 from mtl.stats.comparison import COVERAGE
@@ -87,16 +87,14 @@ def find_artefacts(job: Job) -> list[Artefacts]:
     if not tasks:
         raise InputError("no task has files, texts and targets that svm can learn; choose others", key="tasks")
     texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))
-    return [_artefacts(job, dataset, texts, task) for task in progress(tasks, "artefacts", "tasks")]
-
-
-def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
-    """What one task gives away."""
-    words, tested = list[Word](), 0
-    # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
-    if task.is_pair and task.labels and not target_kind(task).by_unit:
-        words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words)
-    return Artefacts(task, score_task(job, dataset, task), words, tested)
+    artefacts = []
+    for task in progress(tasks, "artefacts", "tasks"):
+        words, tested = list[Word](), 0
+        # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
+        if task.is_pair and task.labels and not target_kind(task).by_unit:
+            words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words)
+        artefacts.append(Artefacts(task, score_task(job, dataset, task), words, tested))
+    return artefacts
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> tuple[list[Word], int]:
