@@ -134,7 +134,7 @@ def driver(run: Path, repeats: int) -> dict[str, Any]:
         sample = replace(job, config=replace(job.config, run_dir=str(runs / "run-0"), seeds=[1, 2, 3, 4, 5]))
         for seed in sample.config.seeds:
             write_json(sample.folder.scores(seed), done)
-        prepared = Prepared({}, rows, {}, dict.fromkeys(rows, 0.0), {}, {}, {})
+        prepared = Prepared({}, rows, {}, dict.fromkeys(rows, 0.0), {"held_out": {}}, {})
         found["sum_up_seconds"] = round(_least(lambda: sum_up(sample, prepared, ""), repeats), 4)
     return found
 

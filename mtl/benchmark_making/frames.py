@@ -27,14 +27,14 @@ def frames_by_task(frames: Mapping[str, Any], name: str) -> FramesByTask:
     """The frames by task and split, from those of several tasks, or of one, which gets this name. Raises InputError for bad names and no frames."""
     if not frames:
         raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
-    one_task = _by_split(frames)
-    is_one = set(one_task) <= set(SPLITS)
-    by_task = {name: one_task} if is_one else {task: _by_split(by_split) for task, by_split in frames.items()}
-    for key, task in [("name", name), *(("frames", task) for task in by_task)]:
-        if not is_file_name(task):
-            raise InputError(f"{task!r} names files; use letters, digits, '.', '_' and '-'", key=key)
+    by_task = {name: _by_split(frames)}
+    if not _has_splits(by_task[name]):
+        by_task = {task: _by_split(by_split) for task, by_split in frames.items()}
+    for key, file_name in [("name", name), *(("frames", task) for task in by_task)]:
+        if not is_file_name(file_name):
+            raise InputError(f"{file_name!r} names files; use letters, digits, '.', '_' and '-'", key=key)
     for task, by_split in by_task.items():
-        if not isinstance(by_split, Mapping) or not by_split or not set(by_split) <= set(SPLITS):
+        if not _has_splits(by_split):
             raise InputError(f"must be a dictionary with the keys {', '.join(SPLITS)}", key=f"frames.{task}")
     return by_task
 
@@ -43,16 +43,26 @@ def _by_split(frames: Any) -> Any:
     """The frames by mtl's names of splits, unless two name one split. What is no dictionary stays as it is."""
     if not isinstance(frames, Mapping):
         return frames
-    named = {SPLIT_OF.get(str(split).lower(), split): rows for split, rows in frames.items()}
-    return named if len(named) == len(frames) else frames
+    by_split = {SPLIT_OF.get(str(split).lower(), split): frame for split, frame in frames.items()}
+    return by_split if len(by_split) == len(frames) else frames
+
+
+def _has_splits(frames: Any) -> bool:
+    """Whether this is a dictionary whose keys are splits."""
+    return isinstance(frames, Mapping) and bool(frames) and set(frames) <= set(SPLITS)
 
 
 def write_frames(by_task: FramesByTask, data_dir: Path) -> None:
     """Write each frame to TASK/SPLIT.jsonl in a folder. Raises InputError, which names the split, the column and the row."""
     for task, by_split in by_task.items():
         (data_dir / task).mkdir(parents=True)
-        for split, rows in by_split.items():
-            write_records(data_dir / task / f"{split}.jsonl", *_records(rows, f"frames.{task}.{split}"))
+        for split, frame in by_split.items():
+            key = f"frames.{task}.{split}"
+            with locating(key=key), foreign(key):
+                columns = {name: _values(frame, name) for name in _column_names(frame)}
+                if len({len(values) for values in columns.values()}) > 1:
+                    raise InputError("its columns have different lengths")
+            write_records(data_dir / task / f"{split}.jsonl", list(columns), list(zip(*columns.values(), strict=True)))
 
 
 def problem_of_frames(problem: str, data_dir: Path, task: str | None = None) -> str:
@@ -60,66 +70,65 @@ def problem_of_frames(problem: str, data_dir: Path, task: str | None = None) -> 
     problem = re.sub(r"(\w+)\.jsonl:(\d+)", lambda line: f"{line[1]}, row {int(line[2]) - 1} (from 0)", problem)
     problem = problem.replace(".jsonl", "").replace(f"{data_dir}/", "")
     problem = problem.replace("write one in the files", "write one, as in frame[column].str.strip().str.lower()")
+    declared = DECLARED.get(problem.partition(":")[0])
     if '" has no value' in problem:
-        return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[column])"
-    declared = DECLARED.get(problem.partition(":")[0]) if task else None
-    return f"{problem}; declare it: tasks={{{task!r}: {{{declared}}}}}" if declared else problem
+        problem += "; drop these rows or fill their cells, as in frame.dropna(subset=[column])"
+    elif task and declared:
+        problem += f"; declare it: tasks={{{task!r}: {{{declared}}}}}"
+    return problem
 
 
-def _records(rows: Frame, key: str) -> tuple[list[str], list[list[Any]]]:
-    """The columns of a frame, and its rows as values of a data file. Raises InputError at the key."""
-    with locating(key=key), foreign(key):
-        names = _column_names(rows)
-        columns = [_values(rows, name) for name in names]
-        if len({len(column) for column in columns}) > 1:
-            raise InputError("its columns have different lengths")
-    return names, [list(row) for row in zip(*columns, strict=True)]
-
-
-def _column_names(rows: Frame) -> list[str]:
+def _column_names(frame: Frame) -> list[str]:
     """The names of a frame's columns. Raises InputError for other values than different texts that a file can hold."""
     # Only a Dataset lacks `columns`; `column_names` may be a column of a DataFrame.
-    names = list(rows if isinstance(rows, Mapping) else getattr(rows, "columns", getattr(rows, "column_names", ())))
+    names = list(frame if isinstance(frame, Mapping) else getattr(frame, "columns", getattr(frame, "column_names", ())))
     if not names:
         raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns")
     if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
         raise InputError("names of columns must be strings, each once")
-    if odd := next((name for name in names if text_problem(name)), None):
-        raise InputError(f"column {odd!r} {text_problem(odd)}")
+    for name in names:
+        if (problem := text_problem(name)) is not None:
+            raise InputError(f"column {name!r} {problem}")
     return names
 
 
-def _values(rows: Frame, column: str) -> list[Any]:
-    """The values of a data file for the cells of a column, where labels that a Dataset has as numbers stand by name. Raises InputError."""
-    cells = rows[column]
+def _values(frame: Frame, column: str) -> list[Any]:
+    """The values of a data file for the cells of a column. Raises InputError."""
+    cells = frame[column]
     if isinstance(cells, str | bytes | Mapping) or not hasattr(cells, "__len__"):
         raise InputError(f"column {column} must be a list, not a {type(cells).__name__}")
-    features = getattr(rows, "features", None)
-    feature = features.get(column) if isinstance(features, Mapping) else None  # else it may be a column of a DataFrame
-    names = getattr(getattr(feature, "feature", feature), "names", None)  # of a list, those of its items
-    labels: dict[float, Any] | None = None if names is None else dict(enumerate(names))
+    labels = _labels(frame, column)
     return [_value(cell, labels, f"column {column}, row {row}") for row, cell in enumerate(cells)]
 
 
-def _value(cell: Any, labels: Mapping[float, Any] | None, place: str) -> Any:
+def _labels(frame: Frame, column: str) -> dict[float, str]:
+    """The labels that the numbers in a column of a Dataset stand for, by number; empty where cells stand for themselves."""
+    features = getattr(frame, "features", None)  # of a DataFrame, perhaps a column
+    feature = features.get(column) if isinstance(features, Mapping) else None
+    items = getattr(feature, "feature", feature)  # in a column of lists, the feature of their items
+    return dict(enumerate(getattr(items, "names", None) or ()))
+
+
+def _value(cell: Any, labels: Mapping[float, str], place: str) -> Any:
     """The value of a data file for a cell in this place: a text, a number, a list of these, or None. Where there are labels, a number becomes the one
     that it stands for, or None, as -1 does. Raises InputError for anything else."""
     if isinstance(cell, np.datetime64) and isinstance(cell.tolist(), int):
         cell = cell.astype("M8[us]")  # nanoseconds would become an integer
     value = cell.tolist() if hasattr(cell, "tolist") else cell  # of NumPy
-    if labels is not None and isinstance(value, int | float):
+    if labels and isinstance(value, int | float):
         value = labels.get(value)
     is_nan = isinstance(value, float) and math.isnan(value)
-    if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-    if is_number or (isinstance(value, str) and not text_problem(value)):
-        return value
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple) and not is_deep(list(value)):
         return [_value(item, labels, place) for item in value]
+    if isinstance(value, int | float) and abs(value) != math.inf:
+        return value
+    if isinstance(value, str) and not text_problem(value):
+        return value
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
     raise InputError(f"{place}: {shown} is not a text, a finite number, a truth value or a list")

@@ -1,8 +1,8 @@
-"""A run from its beginning to its end: begin, train each seed, sum up. `run_baseline` is the recipe; what it calls stands below it. What a run is
-made from is in `mtl.jobs.inputs`; `mtl.jobs.together` does the same in several processes, for one run or many."""
+"""A run from its beginning to its end: begin, train each seed, sum up. `mtl.jobs.together` makes several runs at once, in processes of their own."""
 
 import json
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -59,9 +59,8 @@ class Prepared:
     rows: dict[str, dict[str, int]]  # the number of rows by task and split
     changed: dict[str, list[str]]  # by task, the splits whose files do not have the checksum that the suite names
     constants: dict[str, float]  # by task, the score × 100 of the best constant answer
-    held_out: dict[str, int]  # by task, the number of held-out rows
-    facts: dict[str, Any]  # those of the method, with what is to be noted of the dev rows
-    shared: dict[int, str]  # by seed, the key of the part of its training that other runs may share, if there is one
+    facts: dict[str, Any]  # what the summary says beside the scores
+    shared: dict[int, str | None]  # by seed, the key of the part of its training that other runs may share
 
 
 def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
@@ -85,9 +84,8 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     _record(job, dataset)
     method.save(folder.path)
     constants, facts = _constant_scores(dataset), _facts(job, dataset, method)
-    held_out = {id: len(lines) for id, lines in dataset.held_out.items()}
-    shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
-    return Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, facts, shared), dataset, method
+    shared = {seed: method.shared(seed) for seed in config.seeds}
+    return Prepared(inputs, dataset.rows(), dataset.changed, constants, facts, shared), dataset, method
 
 
 def _constant_scores(dataset: Dataset) -> dict[str, float]:
@@ -101,13 +99,15 @@ def _constant_scores(dataset: Dataset) -> dict[str, float]:
 
 
 def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
-    """The facts of the method, with notes on changed settings and on the dev rows that choose."""
+    """The numbers of held-out rows, the facts of the method, and notes on changed settings and on the dev rows that choose."""
+    facts = {"held_out": {id: len(lines) for id, lines in dataset.held_out.items()}, **method.facts}
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in job.changed.items()}
     changed = ", ".join(f"{key}={text}" for key, text in texts.items())
-    is_chosen_on_dev = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
     notes = [f"Settings that differ from those of preset {job.config.preset}: {changed}."] if changed else []
-    notes += [*method.facts.get("notes", []), *choosing_notes(dataset, bool(is_chosen_on_dev))]
-    return {**method.facts, "notes": notes} if notes else method.facts
+    notes += method.facts.get("notes", [])
+    is_chosen_on_dev = method.facts.get("chosen_on_dev", METHODS[job.config.method].chosen_on_dev(job.config))
+    notes += choosing_notes(dataset, bool(is_chosen_on_dev))
+    return {**facts, "notes": notes} if notes else facts
 
 
 def _record(job: Job, dataset: Dataset) -> None:
@@ -127,32 +127,28 @@ def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
     """Show the run and its seeds within the block, with its name if it is one of several at once."""
     config = job.config
     done = [seed for seed in config.seeds if job.folder.scores(seed).exists()]
-    faster = ["a GPU", "method=logistic"]
+    faster = "a GPU, method=logistic"
     if METHODS[config.method].reads_key("preset") and config.preset == PAPER:
-        faster.insert(0, f"preset={WITHOUT_GPU}")
+        faster = f"preset={WITHOUT_GPU}, {faster}"
     title = f"{job.suite.name} · {job.title}"
-    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, ", ".join(faster)))
+    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, faster))
 
 
-def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScores:
-    """Train one seed, and write its predictions, its submission and scores.json, unless it is done. Return the content of scores.json."""
-    done = job.folder.scores(seed)
-    with seed_lock(job.folder.seed(seed)):
+def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> None:
+    """Train one seed, and write its predictions, its submission and scores.json, unless it is done. Raises InputError for a damaged scores.json."""
+    folder, done = job.folder.seed(seed), job.folder.scores(seed)
+    with seed_lock(folder):
         if done.exists():
-            return read_json(done, SeedScores)
+            read_json(done, SeedScores)  # a damaged file is refused before further seeds are trained
+            return
         start = time.monotonic()
-        result = _predict(job, dataset, method, seed)
-        result["seconds"] = time.monotonic() - start
-        seeds, scored = job.config.seeds, final_scores(job, seed, cast(SeedScores, result))
-        show(scored)
-        average = f" · average {scored.average}" if scored.average else ""
-        listed = ", ".join(f"{id} {text}" for id, text in scored.scores.items())
-        show(Detail(f"seed {seed} ({seeds.index(seed) + 1}/{len(seeds)}) · {listed}{average}"))
-        cost = method.cost(seed, job.folder.seed(seed))
-        result |= {"cost": cost, "versions": versions(), "machine": machine(job.config)}
-        result["remarks"] = _submit(job, dataset, seed, cost["parameters"])
-        write_json(done, result)
-    return cast(SeedScores, result)
+        record = _predict(job, dataset, method, seed)
+        record["seconds"] = time.monotonic() - start
+        _show_scores(job, final_scores(job, seed, record))
+        cost = method.cost(seed, folder)
+        record |= {"cost": cost, "versions": versions(), "machine": machine(job.config)}
+        record["remarks"] = _submit(job, dataset, seed, cost["parameters"])
+        write_json(done, record)
 
 
 def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
@@ -165,16 +161,15 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
             show(Scored(seed, {task.id: job.suite.shown.show(result.score)}))
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, header)
-    scored = {task.id: results[task.id] for task in dataset.scored_tasks}
-    predicted = {task.id: results[task.id] for task in dataset.tasks if task.id in results}
-    scores = {id: result.score for id, result in scored.items() if result.score is not None}
+    in_order = {task.id: results[task.id] for task in dataset.tasks if task.id in results}
+    scores = {id: result.score for id, result in in_order.items() if result.score is not None}
     return {
         "scores": scores,
         "average": job.suite.mean(scores),
-        "also": {id: result.further for id, result in scored.items() if result.further},
-        "dev_scores": {id: result.on_dev for id, result in predicted.items() if result.on_dev is not None},
+        "also": {id: result.further for id, result in in_order.items() if result.further},
+        "dev_scores": {id: result.on_dev for id, result in in_order.items() if result.on_dev is not None},
         "choosing_scores": {id: result.on_choosing for id, result in results.items() if result.on_choosing is not None},
-        "same_answer": [id for id, result in predicted.items() if result.is_same_answer],
+        "same_answer": [id for id, result in in_order.items() if result.is_same_answer],
     }
 
 
@@ -226,26 +221,36 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
     return submission.write(Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts))
 
 
-def final_scores(job: Job, seed: int, result: SeedScores, run: str = "") -> Scored:
-    """The scores of a finished seed, to be shown, with the name of the run among several."""
-    show_number, average = job.suite.shown.show, result["average"]
-    scores = {id: show_number(value) for id, value in result["scores"].items()}
+def final_scores(job: Job, seed: int, record: Mapping[str, Any], run: str = "") -> Scored:
+    """The scores of a finished seed from its scores.json, to be shown, with the name of the run among several."""
+    show_number, average = job.suite.shown.show, record["average"]
+    scores = {id: show_number(value) for id, value in record["scores"].items()}
     return Scored(seed, scores, "" if average is None else show_number(average), final=True, run=run)
+
+
+def _show_scores(job: Job, scored: Scored) -> None:
+    """Show the scores of a seed that has just been trained, on a terminal and in a log."""
+    show(scored)
+    seeds = job.config.seeds
+    scores = ", ".join(f"{id} {text}" for id, text in scored.scores.items())
+    average = f" · average {scored.average}" if scored.average else ""
+    show(Detail(f"seed {scored.seed} ({seeds.index(scored.seed) + 1}/{len(seeds)}) · {scores}{average}"))
 
 
 def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     """Write the table and the summary of a run whose seeds are all done. Return the summary."""
     config, folder = job.config, job.folder
+    scored = {task.id for task in job.run_tasks if task.is_scored}
     done = {seed: read_json(folder.scores(seed), SeedScores) for seed in config.seeds}
-    for seed, scores in done.items():
-        if set(scores["scores"]) != {task.id for task in job.run_tasks if task.is_scored}:
+    for seed, record in done.items():
+        if set(record["scores"]) != scored:
             raise InputError(f"are not of the run's tasks; {AGAIN}", path=folder.scores(seed), key="scores")
     for remark in done[config.seeds[-1]]["remarks"]:  # equal for all seeds
         logger.info("submission: %s", remark)
     method = METHODS[config.method].summary(config, job.suite) | {"title": job.title}
-    by_task = prepared.rows, prepared.constants, prepared.changed
-    summary = summarize(job.suite, job.run_tasks, config, method, done, *by_task)
-    summary |= {"held_out": prepared.held_out, **prepared.facts}
+    rows, constants, changed = prepared.rows, prepared.constants, prepared.changed
+    summary = summarize(job.suite, job.run_tasks, config, method, done, rows, constants, changed)
+    summary |= prepared.facts
     summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}
     if (logistic := kept_logistic(job, prepared.inputs)) is not None:
         summary["beside"] = [logistic]

@@ -33,8 +33,7 @@ class Imported(Method):
     def __init__(self, request: BuildRequest, values: Sequence[SeedPredictions]) -> None:
         """Puts all predictions (the values, or else files) to their rows, so that nothing is written if one is wrong. Raises InputError."""
         super().__init__(request)
-        self.system = self.config.imported
-        seeds = self.config.seeds
+        self.system, seeds = self.config.imported, self.config.seeds
         sources = values or [PredictedFiles(Path(path)) for path in self.system.predictions]
         if len(sources) != len(seeds):
             problem = f"needs predictions for each of the {len(seeds)} seeds, and has {len(sources)}"
@@ -49,11 +48,11 @@ class Imported(Method):
             fingerprint = source.fingerprint
             self.fingerprints[f"{PREDICTIONS} {seed}"] = fingerprint
             origins.append(f"{source.name} ({fingerprint})")
-        on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
-        held_out = [id for id in on_dev if id in self.dataset.held_out]
-        notes = [*self._notes_on_system(origins), *_notes_on_answers(rows, unfit, self.system.labels_sha256)]
-        notes += self._remarks()
+        answers = _notes_on_answers(rows, unfit, self.system.labels_sha256)
+        notes = [*self._notes_on_system(origins), *answers, *self._remarks()]
         self.facts = {"notes": notes, "machine": [self.system.hardware or UNKNOWN], "versions": [{"mtl": VERSION}]}
+        scored_on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
+        held_out = [id for id in scored_on_dev if id in self.dataset.held_out]
         if held_out and not self.system.held_out_unseen:
             notes.append(HELD_OUT_NOTE.format(", ".join(held_out)))
             self.facts["maybe_trained_on"] = held_out
@@ -75,28 +74,26 @@ class Imported(Method):
         """What the system's makers say of it; None for what they do not say."""
         return seed_cost(self.system.parameters, None, self.system.seconds)
 
-    def _notes_on_system(self, origins: list[str]) -> list[str]:
+    def _notes_on_system(self, origins: Sequence[str]) -> Iterator[str]:
         """The notes of its makers, which rows score it, what its predictions were read from, and what it was trained on."""
         system = self.system
-        notes = [*(system.notes or ())]
+        yield from system.notes or ()
         sizes = sample_text(self.dataset.samples, {task.id: task.scored_split for task in self.dataset.tasks})
         if sizes:
-            notes.append(f"Scored on a sample of the rows alone: {sizes}.")
-        read = f"from predictions with these SHA-256 sums: {'; '.join(origins)}"
-        notes.append(f"Imported on {now():%Y-%m-%d}, not trained by mtl, {read}.")
-        about = {"training text": system.text, "link": system.link, "licence": system.license}
-        notes.append("; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".")
-        return notes
+            yield f"Scored on a sample of the rows alone: {sizes}."
+        source = f"from predictions with these SHA-256 sums: {'; '.join(origins)}"
+        yield f"Imported on {now():%Y-%m-%d}, not trained by mtl, {source}."
+        text, link, licence = (value or UNKNOWN for value in (system.text, system.link, system.license))
+        yield f"training text: {text}; link: {link}; licence: {licence}."
 
-    def _remarks(self) -> list[str]:
+    def _remarks(self) -> Iterator[str]:
         """What kinds of targets remark on predictions."""
-        return [
-            f"{task.id} {split}, seed {seed}: {remark}."
-            for seed, predicted in self._predictions.items()
-            for task in self.dataset.tasks
-            for split, predictions in predicted[task.id].items()
-            if (remark := target_kind(task).remark(predictions)) is not None
-        ]
+        for seed, predicted in self._predictions.items():
+            for task in self.dataset.tasks:
+                for split, predictions in predicted[task.id].items():
+                    remark = target_kind(task).remark(predictions)
+                    if remark is not None:
+                        yield f"{task.id} {split}, seed {seed}: {remark}."
 
 
 def _data_rows(request: BuildRequest) -> Rows:
@@ -107,8 +104,8 @@ def _data_rows(request: BuildRequest) -> Rows:
         rows[task.id] = {}
         for split, part in dataset.splits[task.id].items():
             held_out = dataset.held_out.get(task.id) if split == "dev" else None
-            read_split = "train" if held_out else split
-            file, layout = task.path(read_split, request.data_dir), task.layout(read_split, request.data_dir)
+            file_split = "train" if held_out else split
+            file, layout = task.path(file_split, request.data_dir), task.layout(file_split, request.data_dir)
             if split in SPLITS and file is not None:
                 sample = dataset.samples.get(task.id) if split == task.scored_split else None
                 lines = held_out if sample is None else sample.lines
@@ -117,30 +114,23 @@ def _data_rows(request: BuildRequest) -> Rows:
     return rows
 
 
-def _notes_on_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str | None) -> list[str]:
-    """How predictions were read as answers, and how many answers, by seed, fit no label; empty if none were."""
+def _notes_on_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str | None) -> Iterator[str]:
+    """How predictions were read as answers, and how many answers, by seed, fit no label; nothing if none were."""
     tasks = list(next(iter(unfit.values())))
     if not tasks:
-        return []
-    known: list[str] = []  # the counts of splits whose targets are known
-    unknown: list[str] = []  # the counts of the other splits
+        return
+    file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
+    yield f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}."
+    known, unknown = list[str](), list[str]()  # the counts of splits whose targets are known, and of the others
     for id in tasks:
         for split, part in rows[id].items():
-            by_seed = {seed: by_task[id][split] for seed, by_task in unfit.items() if split in by_task[id]}
-            if not any(by_seed.values()):
-                continue
-            counts = f"{', '.join(f'{count:,}' for count in by_seed.values())} of {len(part):,}"
-            seeds = f" (seeds {', '.join(map(str, by_seed))})" if len(unfit) > 1 else ""
-            if any(is_unknown(target) for target in part.targets):
-                unknown.append(f"{id} {split} {counts}{seeds}")
-            else:
-                known.append(f"{id} {split} {counts}{seeds}")
-    file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
-    notes = [
-        f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}.",
-        f"Answers that fit no label, counted as wrong: {'; '.join(known) or 'none'}.",
-    ]
+            counts = {seed: by_task[id][split] for seed, by_task in unfit.items() if split in by_task[id]}
+            if any(counts.values()):
+                numbers = ", ".join(f"{count:,}" for count in counts.values())
+                seeds = f" (seeds {', '.join(map(str, counts))})" if len(unfit) > 1 else ""
+                texts = unknown if any(is_unknown(target) for target in part.targets) else known
+                texts.append(f"{id} {split} {numbers} of {len(part):,}{seeds}")
+    yield f"Answers that fit no label, counted as wrong: {'; '.join(known) or 'none'}."
     if unknown:
         where = "on rows whose targets are not known here, where the first label stands for them"
-        notes.append(f"Answers that fit no label, {where}: {'; '.join(unknown)}.")
-    return notes
+        yield f"Answers that fit no label, {where}: {'; '.join(unknown)}."

@@ -10,12 +10,12 @@ from mtl.base.log import logger
 from mtl.base.settings.layers import differences
 from mtl.base.settings.schema import SOURCES, Config
 from mtl.base.untrusted import read_json
-from mtl.base.wings import lazy
 from mtl.base.wording import listed
 from mtl.data.dataset import Dataset
 from mtl.data.hashes import fingerprints
 from mtl.data.loading import load_dataset
 from mtl.data.repeats import without_repeats
+from mtl.jobs.imported import Imported
 from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, prepare_machine
 from mtl.methods import METHODS
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from mtl.embedders.find import Vectors
 
 MOST_NAMED = 3  # files in one message; the others are counted
-
-# The methods that train nothing. What they are made of, other runs or predictions, is known to jobs alone.
-imported = lazy("mtl.jobs.imported:Imported")
-ensemble = lazy("mtl.jobs.ensemble:Ensemble")
 
 
 def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) -> tuple[Dataset, Method]:
@@ -45,10 +41,13 @@ def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) ->
     if vectors is not None:
         vectors.train_if_missing(suite, data_dir, config.held_out, device_of(config.trainer.accelerator))
     request = BuildRequest(config, suite, data_dir, dataset, job.folder.path, None if vectors is None else vectors.path)
+    # Two methods train nothing. What they are made of, predictions or other runs, is known to jobs alone.
     if config.method == "imported":
-        return dataset, imported(request, job.predictions)
+        return dataset, Imported(request, job.predictions)
     if config.method == "ensemble":
-        return dataset, ensemble(request)
+        from mtl.jobs.ensemble import Ensemble  # other runs may do without torch
+
+        return dataset, Ensemble(request)
     return dataset, METHODS[config.method].build(request)
 
 
@@ -81,12 +80,7 @@ def check_begun(job: Job) -> Summary | None:
             raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
     if not job.is_finished:
         return None
-    if not job.data_dir.is_dir():
-        recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
-        if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
-            message = f"no such folder; this run is finished, with data_dir={recorded}"
-            raise InputError(message, key="data_dir", value=str(job.data_dir))
-        logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)
+    _check_data_dir(job, finished)
     seeds = ", ".join(str(seed) for seed in finished["seeds"])
     logger.info("%s: this run is finished (seeds %s); remove the folder to run it again", folder.path, seeds)
     return finished
@@ -95,20 +89,17 @@ def check_begun(job: Job) -> Summary | None:
 def _compare_sources(job: Job) -> None:
     """Raise InputError if a finished run was made from other vectors or another transformer than the job names. Their content is read, and their
     stamps are noted, only if there is a reason. If the named files cannot be read, nothing is compared."""
-    config, folder, kind = job.config, job.folder, METHODS[job.config.method]
-    try:
-        stamps = source_stamps(config, kind.vectors(config, job.suite))
-    except InputError:
-        stamps = source_stamps(config, None)
-    if not (reasons := _reasons_to_compare(job, stamps)):
+    config, folder = job.config, job.folder
+    why = listed(_reasons_to_compare(job), MOST_NAMED, "; ")
+    if not why:
         return
-    why = listed(reasons, MOST_NAMED, "; ")
     try:
-        vectors = kind.find_inputs(config, job.suite)
+        vectors = METHODS[config.method].find_inputs(config, job.suite)
     except InputError as error:
         logger.info("%s: its inputs are not compared (%s): %s", folder.path, why, error)
         return
     logger.info("%s: comparing its inputs (%s)", folder.path, why)
+    stamps = source_stamps(config, vectors)
     dataset, method = prepare(job, vectors, keeps_threads=True)
     inputs = {**dataset.fingerprints, **method.fingerprints}
     if changed := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # the run has its tokens
@@ -117,12 +108,29 @@ def _compare_sources(job: Job) -> None:
     write_json(folder.sources, stamps)
 
 
-def _reasons_to_compare(job: Job, stamps: dict[str, list[int]]) -> list[str]:
+def _reasons_to_compare(job: Job) -> list[str]:
     """Why files beside the data may not be those of the finished run; empty if nothing has changed, or if the files that the run names are gone."""
-    moved = differences(job.folder.config, job.config, SOURCES)
-    noted = read_json(job.folder.sources, dict[str, list[int]]) if job.folder.sources.exists() else {}
+    config, folder = job.config, job.folder
+    try:
+        vectors = METHODS[config.method].vectors(config, job.suite)
+    except InputError:  # none are named any more
+        vectors = None
+    stamps = source_stamps(config, vectors)
+    moved = differences(folder.config, config, SOURCES)
+    noted = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
     if stamps == noted or not (stamps or moved):
         return []
     changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != noted.get(file)]
     gone = [f"{file}: gone" for file in noted if file not in stamps]
     return moved or changed or gone
+
+
+def _check_data_dir(job: Job, finished: Summary) -> None:
+    """Raise InputError if the data folder does not exist, and is another one than that of the finished run."""
+    if job.data_dir.is_dir():
+        return
+    recorded = Path(finished["config"].get("data_dir") or job.suite.data_dir)
+    if job.config.data_dir is not None and recorded.resolve() != job.data_dir.resolve():
+        problem = f"no such folder; this run is finished, with data_dir={recorded}"
+        raise InputError(problem, key="data_dir", value=str(job.data_dir))
+    logger.info("%s: no such folder; the finished run is not compared with its data", job.data_dir)

@@ -1,6 +1,6 @@
 """The notes on a leaderboard's scores, marks, tests and runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mtl.base.wording import listed
 from mtl.reports.board import PairTests
@@ -18,9 +18,21 @@ INTERVAL_NOTE = (
     f"The variance over examples comes from {RESAMPLES} bootstrap resamples of the scored examples (of groups, where examples belong "
     f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds, an interval covers only the variance over examples."
 )
+TESTS_NOTE = (
+    "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on the same examples "
+    f"are resampled together. A difference is significant, better or worse, if p is below {LEVEL:g}. The interval of the difference then does "
+    f"not contain 0; but with five groups of examples or fewer, p is never below {LEVEL:g}. If a run has fewer than {LEAST_SEEDS} seeds, there "
+    f"is no verdict{{one_system}}. Of tests between equal runs, {100 * LEVEL:g} % give better or worse by chance."
+)
 ONE_SYSTEM_NOTE = (
     "; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are one system, and its tests"
     " say how it answers other examples, not how it would be with another seed"
+)
+CHOSEN_TESTS_NOTE = (
+    f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
+    "({references}); mtl report --reference NAME names another. These were chosen by their scores on the same examples, so without Holm's "
+    "correction, worse is too frequent. The correction, and the ranks, are therefore of the {family:,} tests of every pair of runs, every task "
+    "and the average, of which {made:,} are shown. With it,"
 )
 SEEDS_NOTE = (
     " For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
@@ -36,37 +48,34 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     return [*_score_notes(suite, rows), *_marked_tasks(suite, rows), *apart_notes(rows), bold]
 
 
-def _score_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
+def _score_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
     """What the scores of all rows are."""
     ours = f"{suite.shown.heading}. Own runs: medians over seeds, AVG the mean of the medians, on the split that each row names."
     if any(_shows_scores_of_selection(row) for row in rows):
         ours += " Model selection was on dev, so dev scores are a little too high."
-    notes = [ours]
+    yield ours
     if suite.clean is not None:
-        notes.append(f"Clean data: {suite.clean}. Compare with runs on the same copy.")
+        yield f"Clean data: {suite.clean}. Compare with runs on the same copy."
     if suite.average is not None:
-        notes.append(f"AVG is the mean over {suite.average_text}.")
-    if published_splits := list({row.split for row in rows if row.run is None}):
-        split = f"the {published_splits[0]} sets" if len(published_splits) == 1 else "the split that they name"
-        notes.append(f"Published rows are scores on {split}.")
-    return notes
+        yield f"AVG is the mean over {suite.average_text}."
+    published_splits = {row.split for row in rows if row.run is None}
+    if published_splits:
+        where = f"the {published_splits.pop()} sets" if len(published_splits) == 1 else "the split that they name"
+        yield f"Published rows are scores on {where}."
 
 
-def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> list[str]:
+def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
     """The notes on the marks *, † and ¶, with the tasks that they are about."""
     partial = _names_by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
-    notes = [f"* AVG is partial, without {ids}: {names}." for ids, names in partial.items()]
-    all_reduced = {id for row in rows for id in row.reduced}
-    if reduced := [id for id in suite.tasks if id in all_reduced]:
-        notes.append(
-            f"† other split sizes than the published ones{_other_data(suite, rows)}, not comparable with published scores: "
-            f"{', '.join(reduced)}; an average with † includes such a task."
-        )
-    all_chosen = {id for row in rows for id in row.scores if "¶" in row.mark(id)}
-    if chosen := [id for id in suite.tasks if id in all_chosen]:
-        reason = "its setting was chosen on the dev examples that score it, so it is too high"
-        notes.append(f"¶ {reason}: {', '.join(chosen)}.")
-    return notes
+    for ids, names in partial.items():
+        yield f"* AVG is partial, without {ids}: {names}."
+    reduced = ", ".join(id for id in suite.tasks if any(id in row.reduced for row in rows))
+    if reduced:
+        data = f"other split sizes than the published ones{_other_data(suite, rows)}"
+        yield f"† {data}, not comparable with published scores: {reduced}; an average with † includes such a task."
+    chosen = ", ".join(id for id in suite.tasks if any(id in row.scores and "¶" in row.mark(id) for row in rows))
+    if chosen:
+        yield f"¶ its setting was chosen on the dev examples that score it, so it is too high: {chosen}."
 
 
 def apart_notes(rows: Sequence[Row]) -> list[str]:
@@ -76,78 +85,66 @@ def apart_notes(rows: Sequence[Row]) -> list[str]:
     return [f"§ {names}: scored on other examples of {ids} {problem}." for ids, names in apart.items()]
 
 
-def tests_notes(rows: Sequence[Row], tests: PairTests) -> list[str]:
+def tests_notes(rows: Sequence[Row], tests: PairTests) -> Iterator[str]:
     """The notes on the paired tests that were made, and on the runs without a rank; none without tests."""
     if not any(tests.comparisons.values()):
-        return []
-    samples = [sample for row in rows for sample in row.samples.values()]
-    one_system = ONE_SYSTEM_NOTE if any(sample.is_one_system for sample in samples) else ""
-    note = (
-        "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
-        f"the same examples are resampled together. A difference is significant, better or worse, if p is below {LEVEL:g}. The "
-        f"interval of the difference then does not contain 0; but with five groups of examples or fewer, p is never below {LEVEL:g}. If a run "
-        f"has fewer than {LEAST_SEEDS} seeds, there is no verdict{one_system}. Of tests "
-        f"between equal runs, {100 * LEVEL:g} % give better or worse by chance."
-    )
-    if not tests.made:
-        return [note]
-    notes = [note + _correction_text(rows, tests)]
+        return
+    has_one_system = any(sample.is_one_system for row in rows for sample in row.samples.values())
+    note = TESTS_NOTE.format(one_system=ONE_SYSTEM_NOTE if has_one_system else "")
+    yield note + _correction_text(rows, tests)
     no_rank = [row.name for row in rows if row.samples and not any(sample.is_tested for sample in row.samples.values())]
-    if tests.ranks and no_rank:
-        notes.append(f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(no_rank, MOST_NAMED)}.")
-    return notes
+    if tests.made and tests.ranks and no_rank:
+        yield f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(no_rank, MOST_NAMED)}."
 
 
 def _correction_text(rows: Sequence[Row], tests: PairTests) -> str:
-    """What the note on the tests says of Holm's correction for them."""
+    """What the note on the tests says of Holm's correction for them; empty if none was made."""
+    if not tests.made:
+        return ""
     references = ", ".join(rows[number].name for number in tests.references)
     if tests.by_score:
-        text = (
-            f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
-            f"({references}); mtl report --reference NAME names another. These were chosen by their scores on the same examples, so without "
-            f"Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the {tests.family:,} tests of every "
-            f"pair of runs, every task and the average, of which {tests.made:,} are shown. With it,"
-        )
+        text = CHOSEN_TESTS_NOTE.format(references=references, family=tests.family, made=tests.made)
     else:
         pairs = f"every run against {references}" if references else "every pair of runs"
         tested = f"{tests.made:,} tests of this suite ({pairs}, every task and the average)"
         text = f" With Holm's correction for the {tested},"
     text += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
-    return text + SEEDS_NOTE * any(sample.varies for row in rows for sample in row.samples.values())
+    if any(sample.varies for row in rows for sample in row.samples.values()):
+        text += SEEDS_NOTE
+    return text
 
 
-def run_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
+def run_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
     """What the runs recorded, and where their scores say little."""
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
-    notes = _recorded_notes(summaries)
+    yield from _recorded_notes(summaries)
     held_out = [f"{count} of {id}" for _, summary in summaries for id, count in summary["held_out"].items()]
     if counts := ", ".join(dict.fromkeys(held_out)):
-        notes.append(f"Where a task has no dev file, dev is examples held out of the training file: {counts}.")
+        yield f"Where a task has no dev file, dev is examples held out of the training file: {counts}."
     unanswered = _names_by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
-    lacking = [f"{names}: {ids}" for ids, names in unanswered.items()]
-    below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
-    constant = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
-    for title, parts in (
-        ("Unsupported tasks of a method", lacking),
+    below = [(name, below_constant(summary, suite.shown)) for name, summary in summaries]
+    constant = [(name, same_answers(summary)) for name, summary in summaries]
+    for title, named_texts in (
+        ("Unsupported tasks of a method", [(names, ids) for ids, names in unanswered.items()]),
         ("Not above the best constant answer, with its score", below),
         ("The same prediction for every example", constant),
     ):
-        if parts:
-            notes.append(f"{title}: {listed(parts, MOST_NAMED, '; ')}.")
-    if below or any(summary["is_constant"] for _, summary in summaries):
-        notes.append(CONSTANT_NOTE)
+        texts = [f"{name}: {text}" for name, text in named_texts if text]
+        if texts:
+            yield f"{title}: {listed(texts, MOST_NAMED, '; ')}."
+    if any(text for _, text in below) or any(summary["is_constant"] for _, summary in summaries):
+        yield CONSTANT_NOTE
     if suite.generated:
-        notes.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
-    return notes
+        yield "This is the embedded sample: generated sentences. Its scores say nothing about real texts."
 
 
-def _recorded_notes(summaries: Iterable[tuple[str, Summary]]) -> list[str]:
+def _recorded_notes(summaries: Iterable[tuple[str, Summary]]) -> Iterator[str]:
     """The notes in the summaries of runs, which have these names, at most MOST_NAMED of them."""
     recorded = _names_by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
     notes = [f"{names}: {note}" for note, names in recorded.items()]
-    if rest := len(notes[MOST_NAMED:]):
-        notes[MOST_NAMED:] = [f"There are {rest:,} more notes of single runs, in the runs' summary.json."]
-    return notes
+    yield from notes[:MOST_NAMED]
+    if len(notes) > MOST_NAMED:
+        yield f"Further notes of single runs, in the runs' summary.json: {len(notes) - MOST_NAMED:,}."
 
 
 def _shows_scores_of_selection(row: Row) -> bool:
@@ -160,9 +157,8 @@ def _shows_scores_of_selection(row: Row) -> bool:
 def _other_data(suite: Suite, rows: Sequence[Row]) -> str:
     """What else than the sizes of splits may differ from the published data: files of tasks, and samples of the examples."""
     runs = [row.run for row in rows if row.run]
-    changed = {id for run in runs for id in run.summary.get("changed", ())}
-    named = ", ".join(id for id in suite.tasks if id in changed)
-    files = f", or changed files, by their checksums ({named})" if changed else ""
+    changed = ", ".join(id for id in suite.tasks if any(id in run.summary.get("changed", ()) for run in runs))
+    files = f", or changed files, by their checksums ({changed})" if changed else ""
     sampled = ", or a sample of the examples, as the notes on runs say" if any(run.samples for run in runs) else ""
     return files + sampled
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.submissions.entry import Figures, measure, read_template
+from mtl.submissions.entry import Figures, read_template
 from mtl.submissions.entry_check import entry_problems
 from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked
-from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, show
+from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, measure, show
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 

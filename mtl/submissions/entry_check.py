@@ -6,9 +6,9 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import is_inside
 from mtl.data.columns import optional_value
-from mtl.submissions.entry import FACTS, LEFT_OUT, ROWS, TASKS, Content, Figures, file_name, fill_entry, read_entry
+from mtl.submissions.entry import FACTS, LEFT_OUT, TASKS, Content, Figures, file_name, fill_entry, read_entry
 from mtl.submissions.files import SPLITS, SubmissionFiles
-from mtl.submissions.row_files import show
+from mtl.submissions.row_files import ROWS, show
 from mtl.tasks.metrics import METRICS, is_metric
 from mtl.tasks.suite import Suite
 

@@ -12,19 +12,23 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.data.columns import nullable_value, optional_value, value_of
-from mtl.data.examples import row_size, target_cell, target_value
+from mtl.data.examples import read_examples, row_size, target_cell, target_value
 from mtl.data.files import read_bytes, split_lines
 from mtl.data.hashes import is_changed
 from mtl.data.json_rows import parse_row
 from mtl.data.records import column_names
 from mtl.data.rows import stream_rows
+from mtl.runs.rows import scored_rows
 from mtl.submissions.files import SPLITS
 from mtl.tasks.layout import Layout
+from mtl.tasks.metrics import score
+from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import BESIDE, Task
 
 PREDICTION = "prediction"
+ROWS = "rows"  # the measure that is the number of rows
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,24 @@ def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence
     kind = target_kind(task)
     label_of_cell = {target_cell(kind, label): label for file in files for label in file.labels if label is not None}
     return [label_of_cell.get(kind.format(target), kind.to_json(target)) for target in predictions]
+
+
+def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
+    """The figures of predictions by the suite's measures that the task has, by name; none if the rows are not the official ones or lack targets."""
+    if file.changed or not file.has_official_size or not file.labelled:
+        return {}
+    task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
+    rows = scored_rows(task, read_examples(task, Path(file.name)))
+    predicted = np.array(predictions, dtype=target_kind(task).dtype)
+    figures: dict[str, float] = {}
+    for name, metrics in suite.submission.measures.items():
+        first = metrics[0]
+        metric = first if first in (task.also or ()) else task.metric
+        if first == ROWS:
+            figures[name] = len(predicted)
+        elif metric in metrics:  # all but the first are substitutes, which count only as the task's own metric
+            figures[name] = score(task.measured_by(metric), predicted, rows) * suite.scale / 100
+    return figures
 
 
 def value_target(task: Task, value: Any, candidates: int | None) -> Target:

@@ -59,7 +59,7 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
 def test_long_seeds_begin_first_and_those_that_share_training_later(small: list[str], tmp_path: Path) -> None:
     runs = [job([*small, f"run_dir={tmp_path / name}"], name) for name in ("a", "b", "c")]
     keys = {"a": {1: "x", 2: "y"}, "b": {1: "x", 2: "z"}, "c": {}}
-    prepared = {name: Prepared({}, {}, {}, {}, {}, {}, shared) for name, shared in keys.items()}
+    prepared = {name: Prepared({}, {}, {}, {}, {}, shared) for name, shared in keys.items()}
     expected = {"a": {1: 3.0, 2: 3.0}, "b": {1: 3.0}, "c": {1: 3.0, 2: 9.0}}
     units = {unit.name: unit.after for unit in ordered_units(runs, prepared, expected)}
     # The time of b's second seed is unknown.

@@ -1,8 +1,7 @@
-"""What a task gives away: scores of floors that read a part of each row, and words that tell a class.
-A model that scores high may have learned these instead of the task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language
-Inference Data"; Gardner et al. 2021, "Competency Problems"). Each finding says what it means for a score and what would mend it."""
+"""What a task gives away: scores of floors that read a part of each row, and words that tell a class. A model may have learned these instead of the
+task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data"; Gardner et al. 2021, "Competency Problems")."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,10 +15,10 @@ from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.part_scores import CONSTANT, EVERYTHING, LENGTHS, OVERLAP, PARTS, PartScore, score_task
 from mtl.benchmark_making.audits.parts import Finding
-from mtl.data.dataset import Dataset, Split
+from mtl.data.dataset import Split
 from mtl.data.loading import load_dataset
 from mtl.data.splits import present_tasks
-from mtl.data.text import TokenizedTexts, tokenized
+from mtl.data.text import tokenized
 from mtl.jobs.job import Job
 from mtl.methods import METHODS
 from mtl.stats.comparison import COVERAGE
@@ -35,11 +34,12 @@ NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
 LEVEL = 0.05  # of the tests of all words and classes together
 FEWEST_WITH_WORD = 20  # rows; a word in fewer is not tested
 LEAST_VARIANCE = 1e-12  # of a count, where a class has all rows or none
-REMEDIES = {  # for what a part alone gives away, with the step of a recipe (`mtl make`) that does it
+MEANINGS = {  # of a part that gives much away, with a remedy, and the step of a recipe (`mtl make`) that does it
     LENGTHS: "cut or choose texts so that texts of every length have every target (steps cut and keep)",
-    OVERLAP: "add pairs of similar texts with other targets than such pairs have, and of dissimilar ones (step pairs)",
+    OVERLAP: "hardly more than this is needed; add pairs of similar texts with other targets than such pairs have, and of"
+    " dissimilar ones (step pairs)",
 }
-ONE_TEXT = (
+ONE_TEXT = (  # the meaning of the other parts
     "the other text is not needed for these points; give each text several targets in different pairs (step sample or pairs), or write rows"
     " anew with both texts in view"
 )
@@ -49,7 +49,7 @@ ONE_TEXT = (
 class Word:
     """A word that tells a class."""
 
-    word: str  # of a pair's texts with "1: " or "2: " before it, which says the text that it stands in
+    word: str  # with "1: " or "2: " before it, which says the text that it stands in
     answer: str  # the class
     rows: int  # the training rows that have the word
     share: float  # of the class among them
@@ -65,7 +65,7 @@ class Artefacts:
     """What one task gives away."""
 
     task: Task
-    scores: list[PartScore]
+    scores: list[PartScore]  # of everything, of the constant answer, and of parts
     words: list[Word] = field(default_factory=list)
     tested: int = 0  # words
 
@@ -87,16 +87,14 @@ def find_artefacts(job: Job) -> list[Artefacts]:
     if not tasks:
         raise InputError("no task has files, texts and targets that svm can learn; choose others", key="tasks")
     texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))
-    return [_artefacts(job, dataset, texts, task) for task in progress(tasks, "artefacts", "tasks")]
-
-
-def _artefacts(job: Job, dataset: Dataset, texts: TokenizedTexts, task: Task) -> Artefacts:
-    """What one task gives away."""
-    words, tested = list[Word](), 0
-    # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
-    if task.is_pair and task.labels and not target_kind(task).by_unit:
-        words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words)
-    return Artefacts(task, score_task(job, dataset, task), words, tested)
+    artefacts = []
+    for task in progress(tasks, "artefacts", "tasks"):
+        words, tested = list[Word](), 0
+        # No word of one text should tell the relation of two. Of single texts, words are often what the task is about.
+        if task.is_pair and task.labels and not target_kind(task).by_unit:
+            words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words)
+        artefacts.append(Artefacts(task, score_task(job, dataset, task), words, tested))
+    return artefacts
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> tuple[list[Word], int]:
@@ -105,7 +103,7 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     answers = list(task.labels or ())
     vectorizer = CountVectorizer(analyzer=lambda row: row, binary=True, min_df=FEWEST_WITH_WORD)
     try:
-        present = vectorizer.fit_transform(_words_by_row(train, words))
+        present = vectorizer.fit_transform(_words_by_row(train, words))  # (rows, words)
     except ValueError:  # no word in so many rows
         return [], 0
     indicators = (train.targets[:, None] == np.arange(len(answers))).astype(np.float64)  # (rows, classes)
@@ -113,45 +111,41 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     having = np.asarray(present.sum(axis=0)).reshape(-1, 1).astype(np.float64)  # rows, (words, 1)
     counts = present.T @ indicators  # rows, (words, classes)
     z = _certain_scores(counts, having, base)
-    telling, names = [], vectorizer.get_feature_names_out()
-    for word, answer in enumerate(z.argmax(axis=1).tolist()):
-        if z[word, answer] > 0:
-            rows, deviations = int(having[word, 0]), float(z[word, answer])
-            share, class_share = float(counts[word, answer] / having[word, 0]), float(base[answer])
-            telling.append(Word(str(names[word]), answers[answer], rows, share, class_share, deviations))
+    telling, names = list[Word](), vectorizer.get_feature_names_out()
+    for word in np.flatnonzero(z.max(axis=1) > 0):
+        answer = z[word].argmax()
+        rows, deviations = int(having[word, 0]), float(z[word, answer])
+        share, class_share = float(counts[word, answer] / rows), float(base[answer])
+        telling.append(Word(str(names[word]), answers[answer], rows, share, class_share, deviations))
     return sorted(telling, key=lambda word: (-word.z, word.word)), len(z)
 
 
 def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) -> np.ndarray:
-    """The z-score of each word and class, (words, classes); 0 where the word does not tell the class by more than chance.
-    The z-score is that of Gardner et al. 2021: the class's share among the rows that have the word, against its share among all rows. A rare class
-    has large ones by chance, so a word must pass the exact binomial test, too, at that level, corrected for all words and classes (Bonferroni)."""
+    """The z-score of each word and class (Gardner et al. 2021), (words, classes): the class's share among the rows that have the word, against its
+    share among all rows; 0 for a difference that may be chance. A rare class has large ones by chance, so the exact binomial test counts, too."""
     variances = np.maximum(having * base * (1 - base), LEAST_VARIANCE)
     z = (counts - having * base) / np.sqrt(variances)
-    level = LEVEL / (2 * z.size)
+    level = LEVEL / (2 * z.size)  # corrected for all words and classes (Bonferroni)
     return np.where((z > norm.isf(level)) & (binom.sf(counts - 1, having, base) < level), z, 0)
 
 
 def _words_by_row(train: Split, words: Callable[[int], list[str]]) -> list[set[str]]:
-    """The different words of each row, in lower case; of a pair, each with a mark of the text that it stands in."""
-    sides = train.texts.shape[1]
-    marks = [f"{side}: " if sides > 1 else "" for side in range(1, sides + 1)]
+    """The different words of each row, in lower case, each with a mark of the text that it stands in."""
     return [
-        {f"{mark}{word.lower()}" for mark, text in zip(marks, row, strict=True) for word in words(text)}
-        for row in train.texts.tolist()
+        {f"{side}: {word.lower()}" for side, text in enumerate(texts, start=1) for word in words(text)}
+        for texts in train.texts.tolist()
     ]
 
 
 def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     """What a task gives away clearly: the parts, the one that scores highest first, and then the words."""
     task, words = artefacts.task, artefacts.words
-    scores = {part_score.part: part_score.score for part_score in artefacts.scores}
-    for part_score in sorted(artefacts.scores, key=lambda part_score: -part_score.score):
-        part = part_score.part
-        if part not in (EVERYTHING, CONSTANT) and _gains_much(part_score, scores):
-            what, remedy = _gain_text(part_score, scores, scale), REMEDIES.get(part, ONE_TEXT)
-            meaning = f"hardly more than this is needed; {remedy}" if part == OVERLAP else remedy
-            yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, what, meaning)
+    scores = {part_score.part: part_score for part_score in artefacts.scores}
+    constant, everything = scores.pop(CONSTANT).score, scores.pop(EVERYTHING).score
+    for part, part_score in sorted(scores.items(), key=lambda item: -item[1].score):
+        if _gains_much(part_score, constant, everything):
+            what = _gain_text(part_score, constant, everything, scale)
+            yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, what, MEANINGS.get(part, ONE_TEXT))
     if words:
         named = ", ".join(map(str, words[:MOST_WORDS]))
         what = f"{len(words)} of {artefacts.tested:,} words of one text tell the class: {named}"
@@ -159,19 +153,19 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
         yield Finding("artefact: words", task.id, "train", len(words), what, meaning)
 
 
-def _gains_much(part_score: PartScore, scores: Mapping[str, float]) -> bool:
-    """Whether a part surely gains a large share of what everything gains over the constant answer. `scores`: by part."""
-    gain, full_gain = part_score.score - scores[CONSTANT], scores[EVERYTHING] - scores[CONSTANT]
+def _gains_much(part_score: PartScore, constant: float, everything: float) -> bool:
+    """Whether a part surely gains a large share of what everything gains over the constant answer."""
+    gain, full_gain = part_score.score - constant, everything - constant
     # A pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed.
     share = NEARLY_ALL if part_score.part == OVERLAP else LARGE_SHARE
     return gain >= share * full_gain and part_score.gain[0] > max(0, SURE_SHARE * full_gain)
 
 
-def _gain_text(part_score: PartScore, scores: Mapping[str, float], scale: Scale) -> str:
-    """What a part scores, beside the constant answer and everything, and what it gains. `scores`: by part."""
-    constant, everything = scores[CONSTANT], scores[EVERYTHING]
+def _gain_text(part_score: PartScore, constant: float, everything: float, scale: Scale) -> str:
+    """What a part scores, beside the constant answer and everything, and what it gains."""
     shown = f"{part_score.part} scores {scale.show(part_score.score)}, the constant answer {scale.show(constant)}"
-    shown += f" and everything {scale.show(everything)}" if everything > constant else ""
+    if everything > constant:
+        shown += f" and everything {scale.show(everything)}"
     interval = f"{COVERAGE:g}% interval {_ends(part_score.gain, scale)}"
     return f"{shown}; the gain over the constant answer is {scale.show(part_score.score - constant)} ({interval})"
 
