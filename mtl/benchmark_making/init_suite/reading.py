@@ -13,7 +13,7 @@ from mtl.base.untrusted import is_inside
 from mtl.benchmark_making.init_suite.file_column import NUMBER
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, quoted, quoted_names
 from mtl.benchmark_making.init_suite.sniffing import Rows, Sniffed, sniff
-from mtl.benchmark_making.init_suite.tables import SplitTables, read_table
+from mtl.benchmark_making.init_suite.tables import MADE_UP, SplitTables, read_table
 from mtl.tasks.layout import Reading
 from mtl.tasks.task import BESIDE, Task
 
@@ -55,16 +55,16 @@ def _keys(reading: Reading) -> dict[str, Any]:
 def _common_reading(guess: Guess, sniffed: Mapping[str, Sniffed]) -> Reading:
     """How all files of a task are read, with questions. Raises InputError if they are read in several ways."""
     quoting = next((file.reading.quoted for file in sniffed.values() if file.reading.quoted is not None), None)
-    files_by_way: dict[Reading, str | None] = {}
+    ways: dict[Reading, str] = {}
     for split, file in sniffed.items():  # without quotes a file reads the same with any quoting
         way = file.reading if file.has_quotes else replace(file.reading, quoted=quoting)
-        files_by_way.setdefault(way, guess.files[split])
+        keys = [f"{key} {value!r}" for key, value in _keys(file.reading).items()]
+        ways.setdefault(way, f"{guess.files[split]}: {', '.join(keys) or 'as its suffix says'}")
         guess.questions += [question for question in file.questions if question not in guess.questions]
-    if len(files_by_way) > 1:
-        ways = [f"{file}: {_keys(way) or 'as its suffix says'}" for way, file in files_by_way.items()]
-        remedy = "convert them to one, or leave one out, as with files.test=null, or say how all are read, as with reading.quoted=true"
-        raise InputError(f"the files of the task are read in several ways ({', '.join(ways)}); {remedy}")
-    return files_by_way.popitem()[0]
+    if len(ways) > 1:
+        remedy = "convert them to one, leave one out, as with files.test=null, or answer how to read all, as with reading.quoted=true"
+        raise InputError(f"the files of the task are read in several ways ({'; '.join(ways.values())}); {remedy}")
+    return ways.popitem()[0]
 
 
 def _header(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, Any]) -> list[str] | None:
@@ -83,11 +83,11 @@ def _header(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, An
     width, cells = len(rows[0]), f"{quoted_names(_unlike_names(rows))} in the first line of {file}"
     others = [split for split in tables if split not in lacking or len(tables[split][0]) != width]
     if others:
-        problem = f"{cells} may be a row, but {guess.files[others[0]]} has a header, or not {width} columns"
-        answers = "header=true if all files have one, header=[NAME, …] with all columns, or leave files out, as with files.test=null"
-        raise InputError(f"header: {problem}; answer {answers}")
+        unlike = f"{guess.files[others[0]]} has {'another width' if others[0] in lacking else 'a header'}"
+        answers = "header=true if all files have one, header=[NAME, …] with the names of a header among them"
+        raise InputError(f"header: {cells} may be a row, but {unlike}; answer {answers}, or files.{others[-1]}=null")
     guess.questions.append(f"header: {cells}: is this line a header, or a row?")
-    names = [f"column_{number + 1}" for number in range(width)]
+    names = [f"{MADE_UP}{number + 1}" for number in range(width)]
     guess.declare(f"made up, as the first line of {file} may be a row; give the columns names", header=names)
     return names
 

@@ -4,13 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.data.files import data_lines
-from mtl.data.forms import LABEL, SEPARATORS, TABLES, form_of, quoted_rows
+from mtl.data.forms import LABEL, SEPARATORS, TABLES, form_of, quoted_rows, row_lines
 from mtl.tasks.layout import Layout, Reading
 
 LINES, SIGNS = 3000, 2**18  # the most lines at the beginning of a file that are read, and about how many characters
@@ -39,39 +38,22 @@ def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a f
     if known.encoding is not None:
         _check_encoding(path, known.encoding, lines)
     shown_form = form if known.form else _shown_form(form, lines, is_alone=layout.beside is None)
-    reading = Reading(form=None if shown_form == form else shown_form)
     if shown_form not in TABLES or not lines:
-        return Sniffed(reading)
+        return Sniffed(Reading(form=None if shown_form == form else shown_form))
     if lines[0].startswith("sep="):
         raise InputError("delete this line, which only Excel reads", path=path, line=1)
-    usual_separator, is_usually_quoted = TABLES[shown_form]
-    separator, *others = [known.separator] if known.separator else _separators(lines, usual_separator)
-    is_quoted = _is_quoted(lines, separator) if known.quoted is None else known.quoted
-    questions: list[str] = []
-    if others:
-        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {others[0]!r}?")
-    if is_quoted is None:
-        questions.append(
-            "reading.quoted: all quotation marks stand around cells: do they enclose them, or are they text?"
-        )
-    if separator != usual_separator:
-        reading = replace(reading, separator=separator)
-    if is_quoted != is_usually_quoted:
-        reading = replace(reading, quoted=is_quoted)
-    return Sniffed(reading, questions, _rows(lines, separator, is_quoted is True), any('"' in line for line in lines))
+    return _sniffed_table(lines, known, form, shown_form)
 
 
 def _first_lines(path: Path, encoding: str | None) -> list[str]:
-    """The first lines of a data file, without their ends, and without empty ones at the end. Raises InputError, also for another encoding."""
+    """The first lines of a data file. Raises InputError for a file that cannot be read, or that is not in the encoding."""
     lines: list[str] = []
     size = 0
-    for line in islice(data_lines(path, encoding), LINES):
-        lines.append(line.removesuffix("\n").removesuffix("\r"))
+    for line in islice(row_lines(path, Layout(reading=Reading(encoding=encoding))), LINES):
+        lines.append(line)
         size += len(line)
         if size > SIGNS:
             break
-    while lines and not lines[-1]:
-        lines.pop()
     return lines
 
 
@@ -107,26 +89,52 @@ def _is_annotated(lines: Sequence[str]) -> bool:
     return width > 1 and min(usual, single_tokens) >= REGULAR * len(rows)
 
 
+def _sniffed_table(lines: Sequence[str], known: Reading, form: str, shown_form: str) -> Sniffed:
+    """How a table is read whose form its lines show. Only what is not as the form or the user says is a part of its reading."""
+    separator, *others = [known.separator] if known.separator else _separators(lines, TABLES[shown_form][0])
+    is_quoted = _is_quoted(lines, separator) if known.quoted is None else known.quoted
+    if separator == "\t" and not (known.form or known.separator):
+        shown_form = "tsv"
+    usual_separator, is_usually_quoted = TABLES[shown_form]
+    reading = Reading(
+        form=None if shown_form == form else shown_form,
+        separator=None if separator in (usual_separator, known.separator) else separator,
+        quoted=None if is_quoted in (is_usually_quoted, known.quoted) else is_quoted,
+    )
+    questions: list[str] = []
+    if others:
+        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {others[0]!r}?")
+    if is_quoted is None:
+        questions.append(
+            "reading.quoted: all quotation marks stand around cells: do they enclose them, or are they text?"
+        )
+    return Sniffed(reading, questions, _rows(lines, separator, is_quoted is True), any('"' in line for line in lines))
+
+
 def _separators(lines: Sequence[str], usual: str) -> list[str]:
-    """The separators that give all rows as many cells, two or more: the usual one of the form alone if it is among them, or if there is none."""
-    fitting: list[str] = []
-    for separator in SEPARATORS:
-        rows = _rows(lines, separator, is_quoted=separator != "\t")
-        widths = set(map(len, rows[:-1] if len(rows) > 2 else rows))  # the lines may end within the last row
-        if separator in lines[0] and len(widths) == 1 and widths != {1}:
-            fitting.append(separator)
+    """The separators that fit all rows: the usual one of the form alone if it is among them, or if there is none."""
+    fitting = [separator for separator in SEPARATORS if _is_regular(lines, separator, is_quoted=separator != "\t")]
     return [usual] if usual in fitting or not fitting else fitting
 
 
 def _is_quoted(lines: Sequence[str], separator: str) -> bool | None:
-    """Whether cells may stand in quotes. Between tabs, quotation marks are text unless all of them enclose cells; then one that is doubled within a
-    cell shows that they are none, and without it both are possible: None."""
-    if separator != "\t":
+    """Whether cells may stand in quotes. Between tabs, they do if all rows have as many cells only so, or if all quotation marks enclose cells, and
+    stand in each line, or doubled within a cell; None: perhaps, as all marks enclose cells. Else quotation marks are text."""
+    if separator != "\t" or (
+        _is_regular(lines, "\t", is_quoted=True) and not _is_regular(lines, "\t", is_quoted=False)
+    ):
         return True
     marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]
     if not marked or not all(re.fullmatch('"([^"]|"")*"', cell) for cell in marked):
         return False
-    return any('""' in cell[1:-1] for cell in marked) or None
+    return all('"' in line for line in lines) or any('""' in cell[1:-1] for cell in marked) or None
+
+
+def _is_regular(lines: Sequence[str], separator: str, is_quoted: bool) -> bool:
+    """Whether all rows of a table have as many cells, two or more. In quotes, the lines may end within the last row."""
+    rows = _rows(lines, separator, is_quoted)
+    widths = set(map(len, rows[:-1] if is_quoted and len(rows) > 2 else rows))
+    return separator in lines[0] and len(widths) == 1 and widths != {1}
 
 
 def _rows(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[str]]:

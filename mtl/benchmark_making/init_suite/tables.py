@@ -23,6 +23,7 @@ NumberedRow = tuple[int, dict[str, Any]]  # a row, after the line that it stands
 
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of them, about
+MADE_UP = "column_"  # before the number of a column without a name
 NAMELESS = "no name"  # of a column, often that of row numbers
 
 
@@ -48,7 +49,9 @@ class FileTable:
     @property
     def listed(self) -> str:
         """The file and all its columns, as a part of a message."""
-        return f"{self.path.name} has {quoted_names([*self.columns, *self.incomplete, *self.unread])}"
+        are_made_up = (self.layout.header or [""])[0].startswith(MADE_UP)
+        hint = " (answer header=true if its first line has other names)" if are_made_up else ""
+        return f"{self.path.name} has {quoted_names([*self.columns, *self.incomplete, *self.unread])}{hint}"
 
     def whole(self, name: str) -> FileColumn:
         """A column with the counts of all rows of the file, which is read again if texts were sampled. A column of lists is returned as it is."""
