@@ -80,14 +80,14 @@ def _header(guess: Guess, sniffed: Mapping[str, Sniffed], known: Mapping[str, An
     if not lacking:
         return None
     file, rows = guess.files[lacking[0]], tables[lacking[0]]
-    width, cells = len(rows[0]), f"{quoted_names(_unlike_names(rows))} in the first line of {file}"
-    others = [split for split in tables if split not in lacking or len(tables[split][0]) != width]
-    if others:
-        unlike = f"{guess.files[others[0]]} has {'another width' if others[0] in lacking else 'a header'}"
-        answers = "header=true if all files have one, header=[NAME, …] with the names of a header among them"
-        raise InputError(f"header: {cells} may be a row, but {unlike}; answer {answers}, or files.{others[-1]}=null")
+    cells = f"{quoted_names(_unlike_names(rows))} in the first line of {file}"
+    for split in tables:
+        if split not in lacking or len(tables[split][0]) != len(rows[0]):
+            unlike = f"{guess.files[split]} has {'another width' if split in lacking else 'a header'}"
+            answers = "header=true if all files have one, header=[NAME, …] with the names of a header among them"
+            raise InputError(f"header: {cells} may be a row, but {unlike}; answer {answers}, or files.{split}=null")
     guess.questions.append(f"header: {cells}: is this line a header, or a row?")
-    names = [f"{MADE_UP}{number + 1}" for number in range(width)]
+    names = [f"{MADE_UP}{number + 1}" for number in range(len(rows[0]))]
     guess.declare(f"made up, as the first line of {file} may be a row; give the columns names", header=names)
     return names
 

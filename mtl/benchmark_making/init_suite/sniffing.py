@@ -51,8 +51,7 @@ def _first_lines(path: Path, encoding: str | None) -> list[str]:
     size = 0
     for line in islice(row_lines(path, Layout(reading=Reading(encoding=encoding))), LINES):
         lines.append(line)
-        size += len(line)
-        if size > SIGNS:
+        if (size := size + len(line)) > SIGNS:
             break
     return lines
 
@@ -92,7 +91,9 @@ def _is_annotated(lines: Sequence[str]) -> bool:
 def _sniffed_table(lines: Sequence[str], known: Reading, form: str, shown_form: str) -> Sniffed:
     """How a table is read whose form its lines show. Only what is not as the form or the user says is a part of its reading."""
     separator, *others = [known.separator] if known.separator else _separators(lines, TABLES[shown_form][0])
-    is_quoted = _is_quoted(lines, separator) if known.quoted is None else known.quoted
+    is_quoted = known.quoted
+    if is_quoted is None:
+        is_quoted = separator != "\t" or _is_quoted(lines)
     if separator == "\t" and not (known.form or known.separator):
         shown_form = "tsv"
     usual_separator, is_usually_quoted = TABLES[shown_form]
@@ -106,7 +107,7 @@ def _sniffed_table(lines: Sequence[str], known: Reading, form: str, shown_form: 
         questions.append(f"reading.separator: the cells are set apart by {separator!r} or {others[0]!r}?")
     if is_quoted is None:
         questions.append(
-            "reading.quoted: all quotation marks stand around cells: do they enclose them, or are they text?"
+            "reading.quoted: all quotation marks stand around cells: do they quote them, or are they text?"
         )
     return Sniffed(reading, questions, _rows(lines, separator, is_quoted is True), any('"' in line for line in lines))
 
@@ -117,12 +118,10 @@ def _separators(lines: Sequence[str], usual: str) -> list[str]:
     return [usual] if usual in fitting or not fitting else fitting
 
 
-def _is_quoted(lines: Sequence[str], separator: str) -> bool | None:
-    """Whether cells may stand in quotes. Between tabs, they do if all rows have as many cells only so, or if all quotation marks enclose cells, and
-    stand in each line, or doubled within a cell; None: perhaps, as all marks enclose cells. Else quotation marks are text."""
-    if separator != "\t" or (
-        _is_regular(lines, "\t", is_quoted=True) and not _is_regular(lines, "\t", is_quoted=False)
-    ):
+def _is_quoted(lines: Sequence[str]) -> bool | None:
+    """Whether cells between tabs stand in quotes: only so all rows have as many cells, or all quotation marks enclose cells, and stand in each line
+    or doubled in a cell. None: perhaps, as all marks enclose cells. Else they are text."""
+    if _is_regular(lines, "\t", is_quoted=True) and not _is_regular(lines, "\t", is_quoted=False):
         return True
     marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]
     if not marked or not all(re.fullmatch('"([^"]|"")*"', cell) for cell in marked):

@@ -18,6 +18,7 @@ def raw(*contents: str | bytes, suffix: str = ".tsv") -> Form:
 
 TABLE = "".join(f"text number {i}\t{i % 2}\n" for i in range(30))
 ROWS_OF_TONES = "".join(f"text {i}\t{'pn'[i % 2]}o\n" for i in range(12))
+QUOTED_TEXT = raw(f"text\tlabel\n{ROWS_OF_TONES}".replace("text 1\t", '"text 1"\t'))
 UNLABELLED = "".join(f"text number {i} with more words than a name has\n" for i in range(12))
 NUMBERED = "".join(f"text {i}\t{i % 3}\n" for i in range(1, 12))
 COLA = ["gj04\t1\t\ta b\nx\t0\t*\tc d\ngj04\t1\t\te f\n", "x\t1\t\tf g\nx\t0\t\th i\n"]
@@ -56,8 +57,8 @@ FORMS = {
     "long names": raw("votes\tso many words as no name of a column has\n1\ta\n2\tb\n"),
     "columns without names of pandas": raw(f"0\t1\n{ROWS_OF_TONES}"),
     "headers of other lengths": raw(f"text\tlabel\n{ROWS_OF_TONES}", "n\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\tpo\n" for i in range(5))),
-    "quotes around some texts": raw(f"text\tlabel\n{ROWS_OF_TONES}".replace("text 1\t", '"text 1"\t')),
-    "quotes around some texts, as answered": raw(f"text\tlabel\n{ROWS_OF_TONES}".replace("text 1\t", '"text 1"\t'))._replace(known={"reading": {"quoted": True}}),
+    "quotes around some texts": QUOTED_TEXT,
+    "quotes around some texts, as answered": QUOTED_TEXT._replace(known={"reading": {"quoted": True}}),
     "a code page, as answered": raw(f"żółw\tlabel\n{ROWS_OF_TONES}".encode("cp1250"))._replace(known={"reading": {"encoding": "cp1250"}}),
     "a code page that is UTF-8": raw(f"żółw\tlabel\n{ROWS_OF_TONES}")._replace(known={"reading": {"encoding": "cp1250"}}),
     "no header in one of two files, as answered": raw(f"text\ttone\n{ROWS_OF_TONES}", ROWS_OF_TONES)._replace(known={"header": ["text", "tone"]}),
