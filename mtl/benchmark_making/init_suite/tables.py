@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,11 @@ from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.guess import count, quoted, quoted_names
 from mtl.benchmark_making.init_suite.nested_rows import Cell, Unreadable, cells_by_column, is_key_of, row_cells
 from mtl.data.columns import LIST
-from mtl.data.forms import TABLES, form_of
+from mtl.data.forms import TABLES, NumberedRows, form_of
 from mtl.data.parquet import opened_parquet
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import stream_rows
 from mtl.tasks.layout import Layout
-
-NumberedRow = tuple[int, dict[str, Any]]  # a row, after the line that it stands in
 
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of them, about
@@ -146,12 +144,11 @@ def _value(cells: Mapping[str, Cell], name: str) -> str | list[str]:
     return cell
 
 
-def _sample(rows: Iterable[NumberedRow]) -> tuple[int, list[NumberedRow]]:
-    """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order. Of a smaller file the sample
-    has all rows. Each row is equally probable: whenever there are too many, each stays with probability 1/2."""
-    chance = random.Random(0)
-    share = 1.0
-    kept: list[NumberedRow] = []
+def _sample(rows: NumberedRows) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
+    """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order, if these are not all rows.
+    Each row is equally probable: whenever there are too many, each stays with probability 1/2."""
+    chance, share = random.Random(0), 1.0
+    kept: list[tuple[int, dict[str, Any]]] = []
     size = total = 0
     for line, row in rows:
         total += 1
