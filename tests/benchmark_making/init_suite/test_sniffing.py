@@ -20,7 +20,6 @@ TABLE = "".join(f"text number {i}\t{i % 2}\n" for i in range(30))
 ROWS_OF_TONES = "".join(f"text {i}\t{'pn'[i % 2]}o\n" for i in range(12))
 QUOTED_TEXT = raw(f"text\tlabel\n{ROWS_OF_TONES}".replace("text 1\t", '"text 1"\t'))
 UNLABELLED = "".join(f"text number {i} with more words than a name has\n" for i in range(12))
-NUMBERED = "".join(f"text {i}\t{i % 3}\n" for i in range(1, 12))
 COLA = ["gj04\t1\t\ta b\nx\t0\t*\tc d\ngj04\t1\t\te f\n", "x\t1\t\tf g\nx\t0\t\th i\n"]
 SPANS_AND_PRICES = "".join(f'{{"text": "a b {i}", "entities": [[0, 1, "X"]], "price": "{i},5"}}\n' for i in range(9))
 FORMS = {
@@ -50,7 +49,6 @@ FORMS = {
     "a label in two headers": raw(*[f"text\tpo\n{ROWS_OF_TONES}"] * 2),
     "a word of a header in a cell": raw(*["text\ttopic\tlabel\na b\tlabel\tx\nc d\ty\tz\ne f\ty\tz\ng h\ty\tx\n"] * 2),
     "a long first line": raw(f"a long text of many words in the first row\tx\n{ROWS_OF_TONES}"),
-    "a number above numbers": raw(NUMBERED),
     "row numbers of pandas": raw("\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\t{'pn'[i % 2]}\n" for i in range(12))),
     "four columns of CoLA": raw(*COLA),
     "four columns of CoLA, and a test file with a header": raw(*COLA, "index\tsentence\n0\ta b c\n1\td e f\n2\tg h\n"),
