@@ -1,159 +1,81 @@
-"""How one data file is read, from its name and first lines: form, separator, quotes and encoding."""
+"""How one data file is read, as its name and first lines show: form, separator and quotes."""
 
-import csv
 import re
-from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.data.files import declared_encoding, unpacked_lines
-from mtl.data.forms import SEPARATORS, TABLES, form_of
+from mtl.data.forms import LABEL, SEPARATORS, TABLES, form_of, quoted_rows, row_lines
 from mtl.tasks.layout import Layout, Reading
 
-HEAD = 2**18  # the bytes at the beginning of a file that are read
-LINES = 3000  # the most lines of these bytes
-REGULAR = 0.9  # the least share of the lines of a form, or with the usual number of cells: texts may break single ones
+LINES, SIGNS = 3000, 2**18  # the most lines at the beginning of a file that are read, and about how many characters
+REGULAR = 0.9  # in the form of CoNLL, the least share of lines with the usual number of cells: single ones may be odd
 LEAST_TOKENS = 10  # in the form of CoNLL: fewer lines may have as many cells by chance
-POSSIBLE = {"tsv": "\t,;|", "csv": ",;\t|"}  # separators by the file's suffix, the usual one first
-CODE_PAGES = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "euc_kr")  # tried for a file that is not UTF-8
+
+Rows = Sequence[Sequence[str]]  # of a table: the cells of each row
 
 
 @dataclass(frozen=True)
 class Sniffed:
-    """How a file is read, why, and the questions where two ways are possible."""
+    """How a file is read where its suffix does not say so, and the questions where two ways are possible."""
 
     reading: Reading
-    why: str = ""
     questions: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()  # of a table, the cells of its first rows
-    has_quotes: bool = True  # whether its first bytes have quotation marks: else quoting changes nothing
-    is_ascii: bool = False  # whether its first bytes are ASCII: then it reads the same in other encodings
+    first_rows: Rows = ()  # of a table
+    has_quotes: bool = True  # whether a table has quotation marks: else quoting changes nothing
 
 
 def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
-    """How a file is read. Raises InputError for an unknown suffix and a file that cannot be read."""
-    form = form_of(path, layout)
+    """How a file is read. What the layout says is not sniffed. Raises InputError for an unknown suffix and a file that cannot be read."""
+    form, known = form_of(path, layout), layout.reading
     if form == "parquet":
         return Sniffed(Reading())
-    head = _first_bytes(path)
-    encoding, questions = _encoding(head, path)
-    reasons = [] if encoding is None else [f"not UTF-8: {encoding}, one of several that are possible"]
-    lines = _lines(head, encoding or declared_encoding(head))
-    declared_form = None  # where the suffix does not say the form
-    if form in ("txt", "tsv") and _is_annotated(lines):
-        declared_form = "conll"
-        reasons.append("a token on each line, and an empty line between sentences")
-    elif form == "txt" and layout.beside is None:
-        declared_form = _text_form(lines)
-    form = declared_form or form
-    if form not in TABLES or not lines:
-        return Sniffed(Reading(form=declared_form, encoding=encoding), "; ".join(reasons), questions)
-    separators, is_quoted, rows = _table(lines, POSSIBLE[form], path)
-    separator = separators[0]
-    if len(separators) > 1:
-        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {separators[1]!r}?")
-    if separator == "\t" and form == "csv":
-        form = declared_form = "tsv"
-    unusual_separator = None if separator == POSSIBLE[form][0] else separator  # None: as the form says
-    unusual_quoting = None if is_quoted == (form == "csv") else is_quoted
-    if declared_form or unusual_separator:
-        reasons.append(f"its cells are set apart by {SEPARATORS[separator]}")
-    if is_quoted and separator == "\t":
-        reasons.append("its cells stand in quotes")
-    reading = Reading(form=declared_form, encoding=encoding, separator=unusual_separator, quoted=unusual_quoting)
-    return Sniffed(reading, "; ".join(reasons), questions, rows, has_quotes=b'"' in head, is_ascii=head.isascii())
+    lines = _first_lines(path, known.encoding)
+    if known.encoding is not None:
+        _check_encoding(path, known.encoding, lines)
+    shown_form = form if known.form else _shown_form(form, lines, is_alone=layout.beside is None)
+    if shown_form not in TABLES or not lines:
+        return Sniffed(Reading(form=None if shown_form == form else shown_form))
+    if lines[0].startswith("sep="):
+        raise InputError("delete this line, which only Excel reads", path=path, line=1)
+    return _sniffed_table(lines, known, form, shown_form)
 
 
-def _first_bytes(path: Path) -> bytes:
-    """About the first HEAD bytes of a data file, unpacked: whole lines, unless the first one is longer. Raises InputError."""
-    head = bytearray()
-    for line in unpacked_lines(path):
-        head += line
-        if len(head) >= HEAD:
+def _first_lines(path: Path, encoding: str | None) -> list[str]:
+    """The first lines of a data file. Raises InputError for a file that cannot be read, or that is not in the encoding."""
+    lines: list[str] = []
+    size = 0
+    for line in islice(row_lines(path, Layout(reading=Reading(encoding=encoding))), LINES):
+        lines.append(line)
+        if (size := size + len(line)) > SIGNS:
             break
-    return bytes(head[:HEAD])
-
-
-def _encoding(head: bytes, path: Path) -> tuple[str | None, list[str]]:
-    """The encoding to declare, None for what the file itself says, and the question where it is a guess."""
-    if _decoded(head, declared_encoding(head)) is not None:
-        return None, []
-    texts = {name: _decoded(head, name) for name in CODE_PAGES}
-    possible = [name for name, text in texts.items() if text and not re.search("[\x00-\x08\x0e-\x1f\x80-\x9f]", text)]
-    if not possible:
-        raise InputError("is neither UTF-8 nor in a usual code page; save it as UTF-8", path=path)
-    return possible[0], [f"reading.encoding: {path.name} is not UTF-8; it may be {', '.join(possible)}"]
-
-
-def _decoded(head: bytes, encoding: str) -> str | None:
-    """The text of the first bytes of a file, of which a full head may end within a character; None if they are none in this encoding."""
-    try:
-        return getincrementaldecoder(encoding)().decode(head, final=len(head) < HEAD)
-    except UnicodeDecodeError:
-        return None
-
-
-def _lines(head: bytes, encoding: str) -> list[str]:
-    """The whole lines of the head, at most `LINES`, without empty ones at the end."""
-    lines = head.decode(encoding, "replace").removeprefix("\ufeff").replace("\r\n", "\n").split("\n")[:LINES]
-    if len(head) >= HEAD and len(lines) < LINES:
-        lines = lines[:-1] or lines  # the head may end within the last one
-    while lines and not lines[-1]:
-        lines.pop()
     return lines
 
 
-def _table(lines: Sequence[str], possible: str, path: Path) -> tuple[list[str], bool, list[list[str]]]:
-    """The separators of a table's cells that fit, whether the cells stand in quotes, and the rows. Raises InputError for what is no table."""
-    if lines[0].startswith("sep="):
-        raise InputError("delete this line, which only Excel reads", path=path, line=1)
-    # An opening quote that is never closed takes all the rest into its cell.
-    csv.field_size_limit(max(csv.field_size_limit(), HEAD))
+def _check_encoding(path: Path, encoding: str, lines: Sequence[str]) -> None:
+    """Raise InputError for a file that is UTF-8, and not in the encoding that the user names for all files of the task."""
     try:
-        separators = _separators(lines, possible)
-        is_quoted = separators[0] != "\t" or _is_quoted(lines)
-        return separators, is_quoted, _cells(lines, separators[0], is_quoted)
-    except csv.Error as error:
-        raise InputError(f"cannot be read as a table: {str(error).split(' - ')[0]}", path=path) from None
+        utf8 = _first_lines(path, None)
+    except InputError:
+        return
+    if utf8 != lines and not "".join(utf8).isascii():
+        raise InputError(f"is not {encoding}, but UTF-8; convert all files of the task to one encoding", path=path)
 
 
-def _separators(lines: Sequence[str], possible: str) -> list[str]:
-    """The separators that fit: the first line has them, and 9 of 10 rows get the same number of cells; if some give all rows the same number, these
-    alone. The usual one of the suffix, the first possible one, is the only one if it is among them, or if none fits, but for spreadsheets."""
-    widths = {separator: Counter(map(len, _cells(lines, separator, separator != "\t"))) for separator in possible}
-    fitting: list[str] = []
-    for separator in possible:
-        width, rows = widths[separator].most_common(1)[0]
-        if width > 1 and separator in lines[0] and rows >= REGULAR * widths[separator].total():
-            fitting.append(separator)
-    best = [separator for separator in fitting if len(widths[separator]) == 1] or fitting
-    if best:
-        return [possible[0]] if possible[0] in best else best
-    # Many spreadsheets write .csv files with semicolons; but a single column of texts may have some, too.
-    has_semicolons = possible[0] == "," and "," not in lines[0] and ";" in lines[0] and len(widths[","]) > 1
-    return [";"] if has_semicolons else [possible[0]]
-
-
-def _cells(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[str]]:
-    """The cells of each row of a table."""
-    if not is_quoted:
-        return [line.split(separator) for line in lines]
-    return [row or [""] for row in csv.reader((f"{line}\n" for line in lines), delimiter=separator)] or [[""]]
-
-
-def _is_quoted(lines: Sequence[str]) -> bool:
-    """Whether cells between tabs stand in quotes, as a CSV writer puts them; quotes may be part of the texts. If a cell seems to be cut at a line
-    end, cells count as quoted if all rows then have the same number of cells. Else every cell with a quote must be quoted as a whole, and there must
-    be one in at least half of the rows, or a doubled quote within one."""
-    if len({line.count("\t") for line in lines}) > 1 and '"' in "".join(lines):
-        return len({len(row) for row in _cells(lines, "\t", True)[:-1]}) == 1  # the head may end within the last row
-    marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]
-    if not marked or not all(re.fullmatch('"([^"]|"")*"', cell) for cell in marked):
-        return False
-    return len(marked) * 2 >= len(lines) or any('""' in cell[1:-1] for cell in marked)
+def _shown_form(form: str, lines: Sequence[str], is_alone: bool) -> str:
+    """The form of a file: .txt and .tsv files may have that of CoNLL, and .txt files that of fastText, or cells with tabs."""
+    if form in ("txt", "tsv") and _is_annotated(lines):
+        return "conll"
+    if form != "txt" or not is_alone:
+        return form
+    if any(line.startswith(LABEL) for line in lines):
+        return "fasttext"
+    tabs = {line.count("\t") for line in lines}
+    return "tsv" if len(tabs) == 1 and tabs != {0} else "txt"
 
 
 def _is_annotated(lines: Sequence[str]) -> bool:
@@ -166,9 +88,59 @@ def _is_annotated(lines: Sequence[str]) -> bool:
     return width > 1 and min(usual, single_tokens) >= REGULAR * len(rows)
 
 
-def _text_form(lines: Sequence[str]) -> str | None:
-    """The form of a .txt file: fastText's, or cells with tabs; None: a text on each line."""
-    if lines and sum(line.startswith("__label__") for line in lines) >= REGULAR * len(lines):
-        return "fasttext"
-    widths = {line.count("\t") for line in lines}
-    return "tsv" if len(widths) == 1 and widths != {0} else None
+def _sniffed_table(lines: Sequence[str], known: Reading, form: str, shown_form: str) -> Sniffed:
+    """How a table is read whose form its lines show. Only what is not as the form or the user says is a part of its reading."""
+    separator, *others = [known.separator] if known.separator else _separators(lines, TABLES[shown_form][0])
+    is_quoted = known.quoted
+    if is_quoted is None:
+        is_quoted = separator != "\t" or _is_quoted(lines)
+    if separator == "\t" and not (known.form or known.separator):
+        shown_form = "tsv"
+    usual_separator, is_usually_quoted = TABLES[shown_form]
+    reading = Reading(
+        form=None if shown_form == form else shown_form,
+        separator=None if separator in (usual_separator, known.separator) else separator,
+        quoted=None if is_quoted in (is_usually_quoted, known.quoted) else is_quoted,
+    )
+    questions: list[str] = []
+    if others:
+        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {others[0]!r}?")
+    if is_quoted is None:
+        questions.append(
+            "reading.quoted: all quotation marks stand around cells: do they quote them, or are they text?"
+        )
+    return Sniffed(reading, questions, _rows(lines, separator, is_quoted is True), any('"' in line for line in lines))
+
+
+def _separators(lines: Sequence[str], usual: str) -> list[str]:
+    """The separators that fit all rows: the usual one of the form alone if it is among them, or if there is none."""
+    fitting = [separator for separator in SEPARATORS if _is_regular(lines, separator, is_quoted=separator != "\t")]
+    return [usual] if usual in fitting or not fitting else fitting
+
+
+def _is_quoted(lines: Sequence[str]) -> bool | None:
+    """Whether cells between tabs stand in quotes: only so all rows have as many cells, or all quotation marks enclose cells, and stand in each line
+    or doubled in a cell. None: perhaps, as all marks enclose cells. Else they are text."""
+    if _is_regular(lines, "\t", is_quoted=True) and not _is_regular(lines, "\t", is_quoted=False):
+        return True
+    marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]
+    if not marked or not all(re.fullmatch('"([^"]|"")*"', cell) for cell in marked):
+        return False
+    return all('"' in line for line in lines) or any('""' in cell[1:-1] for cell in marked) or None
+
+
+def _is_regular(lines: Sequence[str], separator: str, is_quoted: bool) -> bool:
+    """Whether all rows of a table have as many cells, two or more. In quotes, the lines may end within the last row."""
+    rows = _rows(lines, separator, is_quoted)
+    widths = set(map(len, rows[:-1] if is_quoted and len(rows) > 2 else rows))
+    return separator in lines[0] and len(widths) == 1 and widths != {1}
+
+
+def _rows(lines: Sequence[str], separator: str, is_quoted: bool) -> list[list[str]]:
+    """The cells of each row of a table, up to a row that cannot be read."""
+    if not is_quoted:
+        return [line.split(separator) for line in lines]
+    rows: list[list[str]] = []
+    with suppress(InputError):
+        rows.extend(cells for _, cells in quoted_rows("", (f"{line}\n" for line in lines), separator))
+    return rows or [[""]]

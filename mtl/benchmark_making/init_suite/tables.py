@@ -3,24 +3,25 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, locating
 from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.guess import count, quoted, quoted_names
 from mtl.benchmark_making.init_suite.nested_rows import Cell, Unreadable, cells_by_column, is_key_of, row_cells
 from mtl.data.columns import LIST
-from mtl.data.forms import TABLES, form_of
+from mtl.data.forms import TABLES, NumberedRows, form_of
 from mtl.data.parquet import opened_parquet
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import stream_rows
 from mtl.tasks.layout import Layout
 
 SAMPLE_ROWS = 50_000  # of a file that are looked at
-SAMPLE_SIZE = 2**26  # characters of texts in them
+SAMPLE_SIZE = 2**26  # characters of them, about
+MADE_UP = "column_"  # before the number of a column without a name
 NAMELESS = "no name"  # of a column, often that of row numbers
 
 
@@ -41,38 +42,30 @@ class FileTable:
 
     def lacks(self, name: str) -> bool:
         """Whether no row of the file has a value in a column. One that some rows lack, or that cannot be read, does not count."""
-        column = self.columns.get(name)
-        return name not in {*self.incomplete, *self.unread} if column is None else column.is_blank
+        return not self.has(name) and name not in {*self.incomplete, *self.unread}
+
+    @property
+    def listed(self) -> str:
+        """The file and all its columns, as a part of a message."""
+        are_made_up = (self.layout.header or [""])[0].startswith(MADE_UP)
+        hint = " (answer header=true if its first line has other names)" if are_made_up else ""
+        return f"{self.path.name} has {quoted_names([*self.columns, *self.incomplete, *self.unread])}{hint}"
 
     def whole(self, name: str) -> FileColumn:
         """A column with the counts of all rows of the file, which is read again if texts were sampled. A column of lists is returned as it is."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
-        counts = Counter(value for (value,) in self.cells([name]))
-        return FileColumn(name, column.texts, labels=column.labels, all_counts=counts)
+        return replace(column, all_counts=Counter(value for (value,) in self.cells([name])))
 
     def cells(self, names: Sequence[str]) -> Iterator[list[Any]]:
         """The values of columns in all rows of the file, which is read again: texts, or lists of them. Raises InputError where one cannot be had."""
         are_objects = form_of(self.path, self.layout) in OBJECTS
         for line, row in stream_rows(self.path, self.layout):
-            cells = row_cells(row, are_objects)
-            yield [self._value(cells, name, line) for name in names]
-
-    def _value(self, cells: Mapping[str, Cell], name: str, line: int) -> str | list[str]:
-        """The value of a column in a row that has these cells and stands in this line."""
-        if name not in cells and any(cell == [] and is_key_of(name, objects) for objects, cell in cells.items()):
-            return []
-        cell = cells.get(name)
-        if cell is None or isinstance(cell, Unreadable):
-            problem = "has no value" if cell is None else f"is {cell.kind}"
-            raise InputError(f"column {quoted(name)} {problem}", path=self.path, line=line)
-        return cell
-
-    @property
-    def listed(self) -> str:
-        """The file and all its columns, as a part of a message."""
-        return f"{self.path.name} has {quoted_names([*self.columns, *self.incomplete, *self.unread])}"
+            with locating(path=self.path, line=line):
+                cells = row_cells(row, are_objects)
+                values = [_value(cells, name) for name in names]
+            yield values
 
 
 class SplitTables(dict[str, FileTable]):
@@ -95,30 +88,28 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     if not total:
         raise InputError("no rows; add some, or leave the file out, as with files.test=null", path=path)
     form = form_of(path, layout)
-    header = Counter(column_names(path, layout) if form in TABLES else [])
+    names = Counter(column_names(path, layout) if form in TABLES else [])
     features = parquet_features(path) if form == "parquet" else {}
-    columns: dict[str, FileColumn] = {}
-    incomplete: dict[str, str] = {}
-    unread: dict[str, str] = {}
+    table = FileTable(path, layout, total, {}, {}, {})
     for name, cells in cells_by_column([row for _, row in sample], form in OBJECTS, path).items():
         values: list[Any] = [cell for cell in cells.values() if cell is not None]
-        unreadable = [cell for cell in values if isinstance(cell, Unreadable)]
+        unreadable = next((cell.kind for cell in values if isinstance(cell, Unreadable)), None)
         if not name.removesuffix(LIST).rpartition(".")[2].strip():
-            unread[name] = NAMELESS
-        elif header[name] > 1:
-            unread[name] = f"the name of {header[name]} columns"
+            table.unread[name] = NAMELESS
+        elif names[name] > 1:
+            table.unread[name] = f"the name of {names[name]} columns"
         elif unreadable:
-            unread[name] = unreadable[0].kind
+            table.unread[name] = unreadable
         elif len(values) == len(sample):
             texts, lists = ([], values) if isinstance(values[0], list) else (values, [])
-            columns[name] = FileColumn(name, texts, lists, labels_of(features, name))
+            table.columns[name] = FileColumn(name, texts, lists, labels_of(features, name))
         elif values:
             line = next(line for number, (line, _) in enumerate(sample) if cells.get(number) is None)
             missing = count(len(sample) - len(values), "row")
-            incomplete[name] = f"{path.name}:{line}: column {quoted(name)} has no value, as in {missing}"
-    if not (columns or incomplete or unread):
+            table.incomplete[name] = f"{path.name}:{line}: column {quoted(name)} has no value, as in {missing}"
+    if not (table.columns or table.incomplete or table.unread):
         raise InputError("has no columns with a name and texts or numbers", path=path)
-    return FileTable(path, layout, total, columns, incomplete, unread)
+    return table
 
 
 def parquet_features(path: Path) -> Any:
@@ -143,27 +134,29 @@ def labels_of(features: Any, column: str) -> list[str]:
     return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 
 
-def _sample(rows: Iterable[tuple[int, dict[str, Any]]]) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
-    """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order. Of a smaller file the sample
-    has all rows. Each row is equally probable: whenever there are too many, each stays with probability 1/2."""
-    chance = random.Random(0)
-    share = 1.0
+def _value(cells: Mapping[str, Cell], name: str) -> str | list[str]:
+    """The value of a column in a row with these cells. Raises InputError if there is none; an empty list has no keys, but a value for each."""
+    cell = cells.get(name)
+    if name not in cells and any(items == [] and is_key_of(name, objects) for objects, items in cells.items()):
+        return []
+    if cell is None or isinstance(cell, Unreadable):
+        raise InputError(f"column {quoted(name)} {'has no value' if cell is None else f'is {cell.kind}'}")
+    return cell
+
+
+def _sample(rows: NumberedRows) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
+    """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order, if these are not all rows.
+    Each row is equally probable: whenever there are too many, each stays with probability 1/2."""
+    chance, share = random.Random(0), 1.0
     kept: list[tuple[int, dict[str, Any]]] = []
     size = total = 0
     for line, row in rows:
         total += 1
         if chance.random() < share:
             kept.append((line, row))
-            size += _characters(row)
+            size += len(str(row))
         while len(kept) > 1 and (len(kept) > SAMPLE_ROWS or size > SAMPLE_SIZE):
             share /= 2
             kept = [numbered_row for numbered_row in kept if chance.random() < 0.5] or kept[:1]
-            size = sum(_characters(kept_row) for _, kept_row in kept)
+            size = sum(len(str(kept_row)) for _, kept_row in kept)
     return total, kept
-
-
-def _characters(value: Any) -> int:
-    """About how many characters a row, or a value in it, holds."""
-    if isinstance(value, dict | list):
-        return sum(map(_characters, value.values() if isinstance(value, dict) else value))
-    return len(value) if isinstance(value, str) else 8

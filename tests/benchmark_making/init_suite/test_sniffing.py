@@ -18,8 +18,8 @@ def raw(*contents: str | bytes, suffix: str = ".tsv") -> Form:
 
 TABLE = "".join(f"text number {i}\t{i % 2}\n" for i in range(30))
 ROWS_OF_TONES = "".join(f"text {i}\t{'pn'[i % 2]}o\n" for i in range(12))
+QUOTED_TEXT = raw(f"text\tlabel\n{ROWS_OF_TONES}".replace("text 1\t", '"text 1"\t'))
 UNLABELLED = "".join(f"text number {i} with more words than a name has\n" for i in range(12))
-NUMBERED = "".join(f"text {i}\t{i % 3}\n" for i in range(1, 12))
 COLA = ["gj04\t1\t\ta b\nx\t0\t*\tc d\ngj04\t1\t\te f\n", "x\t1\t\tf g\nx\t0\t\th i\n"]
 FORMS = {
     "tabs": raw(TABLE),
@@ -42,20 +42,21 @@ FORMS = {
     "CoNLL in .tsv": raw("Anna\tB-PER\nslept\tO\n\n" * 20),
     "a header": raw(f"text\tlabel\n{ROWS_OF_TONES}"),
     "no header, perhaps": raw(ROWS_OF_TONES),
-    "no header in two files": raw(ROWS_OF_TONES, ROWS_OF_TONES.partition("\n")[2]),
     "no header, and no labels in test": raw(TABLE, TABLE.partition("\n")[2], UNLABELLED),
     "a label in two headers": raw(*[f"text\tpo\n{ROWS_OF_TONES}"] * 2),
     "a word of a header in a cell": raw(*["text\ttopic\tlabel\na b\tlabel\tx\nc d\ty\tz\ne f\ty\tz\ng h\ty\tx\n"] * 2),
     "a long first line": raw(f"a long text of many words in the first row\tx\n{ROWS_OF_TONES}"),
-    "a number above numbers": raw(NUMBERED),
-    "text above a number": raw(f"text\t1\n{NUMBERED}"),
     "row numbers of pandas": raw("\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\t{'pn'[i % 2]}\n" for i in range(12))),
-    "a number above numbers in both": raw(*["2019\ty\n1\ta\n2\tb\n"] * 2),
     "four columns of CoLA": raw(*COLA),
     "four columns of CoLA, and a test file with a header": raw(*COLA, "index\tsentence\n0\ta b c\n1\td e f\n2\tg h\n"),
     "long names": raw("votes\tso many words as no name of a column has\n1\ta\n2\tb\n"),
     "columns without names of pandas": raw(f"0\t1\n{ROWS_OF_TONES}"),
     "headers of other lengths": raw(f"text\tlabel\n{ROWS_OF_TONES}", "n\ttext\tlabel\n" + "".join(f"{i}\ttext {i}\tpo\n" for i in range(5))),
+    "quotes around some texts": QUOTED_TEXT,
+    "quotes around some texts, as answered": QUOTED_TEXT._replace(known={"reading": {"quoted": True}}),
+    "a code page, as answered": raw(f"żółw\tlabel\n{ROWS_OF_TONES}".encode("cp1250"))._replace(known={"reading": {"encoding": "cp1250"}}),
+    "a code page that is UTF-8": raw(f"żółw\tlabel\n{ROWS_OF_TONES}")._replace(known={"reading": {"encoding": "cp1250"}}),
+    "no header in one of two files, as answered": raw(f"text\ttone\n{ROWS_OF_TONES}", ROWS_OF_TONES)._replace(known={"header": ["text", "tone"]}),
 }  # fmt: skip
 
 
