@@ -127,7 +127,7 @@ def test_the_answer_for_a_task_that_is_left_out_has_its_spans_read(tmp_path: Pat
     write_jsonl(tmp_path / "d" / "train.jsonl", [{"text": f"Oslo is number {i}", "spans": spans} for i in range(40)])
     with raises_input_error() as caught:
         init_suite(tmp_path / "d", out=tmp_path / "d.yaml")
-    (answer,) = shlex.split(str(caught.value).partition("--answer ")[2])
+    (answer,) = shlex.split(str(caught.value).rpartition("--answer ")[2])
     for word, key in {"TEXT": "text", "LIST": "spans", "START": "start", "END": "stop", "TYPE": "label"}.items():
         answer = answer.replace(word, key)
     made = init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known_answers([answer]))
