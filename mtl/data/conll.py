@@ -14,7 +14,7 @@ from pathlib import Path
 from mtl.base.errors import InputError
 
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-EMPTY = re.compile(r"[\s\ufeff\u200b]*")  # a line of nothing that is seen
+EMPTY = re.compile(r"[ \t\r\n\xa0\ufeff\u200b]*")  # a line of nothing that is seen
 DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
 COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)|## [^\t]*\S.*\t")

@@ -1,4 +1,4 @@
-"""The layers of settings below those of the command line: baseline.yaml, and the files that the settings of a run choose."""
+"""The layers of settings below those of the command line: baseline.yaml, the suite's file, and the files that the settings of a run choose."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,21 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError, locating
-from mtl.base.names import one_spelling
-from mtl.base.settings.layers import check_file_may_set, find_yaml, flatten, shipped
+from mtl.base.names import advice, one_spelling
+from mtl.base.settings.layers import check_file_may_set, find_suite, find_yaml, flatten, shipped
 from mtl.base.settings.schema import PAPER, EmbedderOptions
 from mtl.base.typed import check_known
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.data.sample import SAMPLES
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
-from mtl.jobs.run_suite import METHODS_KEY, chosen_suite, load_checked_suite, suite_settings
 from mtl.methods import METHODS, method_name
-from mtl.tasks.suite import Suite
+from mtl.submissions import submission_problem
+from mtl.tasks.suite import Suite, load_suite
 
 DEFAULTS = "configs/baseline.yaml"  # the name of the first layer
 COMMAND_LINE = "command line"  # the name of the last one
 SETTINGS_KINDS = ("architecture", "preset")  # kinds of files that change any settings
 # The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
+METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of single methods
 
 
 @dataclass(frozen=True)
@@ -140,3 +142,51 @@ def _check_embeddings(by_embeddings: Any) -> None:
         if "name" in keys:
             raise InputError("only the command line and sweeps choose it", key=f"embeddings.{kind}.name")
         check_known(keys, EMBEDDERS[kind].options.__dataclass_fields__, f"embeddings.{kind}.")
+
+
+def chosen_suite(settings: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+    """The name or path of the suite in the settings of a run, or else in baseline.yaml. `auto` stands for klej if its data is there, else for the
+    embedded sample. Raises InputError for `auto` with a data folder that has no data of KLEJ."""
+    name = str(settings.get("suite", baseline.get("suite")))
+    if name != "auto":
+        return name
+    data_dir = settings.get("data_dir")
+    klej_dir = Path(str(data_dir or "data/klej"))
+    folders = [task.folder for task in load_suite(find_suite("klej")).tasks.values()]
+    if any((klej_dir / folder).is_dir() for folder in folders):
+        return "klej"
+    if not data_dir:
+        return "klej-sample"
+    message = f"holds none of KLEJ's folders ({folders[0]}, …); name its suite with suite=, or drop data_dir"
+    raise InputError(message, key="data_dir", value=klej_dir)
+
+
+def load_checked_suite(name: str) -> Suite:
+    """The suite with this name or path. Raises InputError, also for settings in its file that a suite must not have."""
+    suite = load_suite(find_suite(name))
+    if suite.generated and suite.name not in SAMPLES:
+        raise InputError(f"suite {suite.name}: generated: only the data of {', '.join(SAMPLES)} is; drop this key")
+    if problem := submission_problem(suite):
+        raise InputError(f"suite {suite.name}: submission.{problem}")
+    for section, settings in suite_settings(suite).items():
+        check_file_may_set(f"suite {suite.name}: {section}", settings)
+    return suite
+
+
+def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
+    """The sections of settings in a suite file: `config`, for all methods, and `config.methods.NAME`. Raises InputError for a bad section."""
+    place = f"suite {suite.name}: config.{METHODS_KEY}"
+    by_method = suite.config.get(METHODS_KEY, {})
+    if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
+        raise InputError(f"{place}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
+    sections: dict[str, Mapping[str, Any]] = {
+        "config": {key: value for key, value in suite.config.items() if key != METHODS_KEY}
+    }
+    for method, settings in by_method.items():
+        if method not in METHODS:
+            raise InputError(f"{place}.{method}: unknown method; {advice(method, METHODS, 'methods')}")
+        for key in flatten(settings):
+            if not METHODS[method].reads_key(key):
+                raise InputError(f"{place}.{method}: {key}: the method does not read it")
+        sections[f"config.{METHODS_KEY}.{method}"] = settings
+    return sections

@@ -1,18 +1,20 @@
-"""The leaderboard of all runs on one suite, beside the published rows."""
+"""The leaderboard of all runs on one suite, beside the published rows, with the spread of a model over its settings (Berdicevskis et al. 2023)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from statistics import fmean
+from statistics import fmean, median, pstdev
+from typing import Any
 
 from mtl.base.log import logger
 from mtl.base.progress import progress
+from mtl.base.settings.layers import matches
+from mtl.base.settings.schema import INDIFFERENT
 from mtl.base.wings import wings
-from mtl.reports.board import Column, Group, GroupLine, Leaderboard
+from mtl.reports.board import Column, Group, GroupLine, Leaderboard, SettingsSpread
 from mtl.reports.breakdowns import breakdowns
 from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, tests_notes
 from mtl.reports.pair_tests import pair_tests
 from mtl.reports.rows import RUN_COSTS, Causes, Row, Score, by_family, single
-from mtl.reports.settings import settings_spreads
 from mtl.runs.finished import FinishedRun
 from mtl.runs.notes import splits_text
 from mtl.runs.records import MetricScores
@@ -21,6 +23,9 @@ from mtl.stats.samples import SampleCache, samples_of
 from mtl.tasks.metrics import is_metric, lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Published, Suite
 from mtl.tasks.task import Task
+
+# Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
+SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
 
 
 def leaderboard(
@@ -186,3 +191,38 @@ def _group_line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
     reduced = "†" if any(task.id in row.reduced for task in tasks) else ""
     apart = "§" if any(task.id in row.apart for task in tasks) else ""
     return GroupLine(row, scores, mean, reduced + apart)
+
+
+def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[SettingsSpread]:
+    """The spread of each model of which two or more settings have scores on the same tasks and rows. Runs with one title are of one model, as those
+    of a sweep's grid. The score of a setting is the median over its seeds, and that of a seed the one of its best checkpoint, as in the paper."""
+    models: dict[tuple[Any, ...], dict[str, list[FinishedRun]]] = {}
+    for run in runs:
+        rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
+        by_setting = models.setdefault((run.summary["title"], rows), {})
+        by_setting.setdefault(repr(sorted(_setting(run).items())), []).append(run)
+    return [
+        _spread(title, list(by_setting.values()), suite)
+        for (title, _), by_setting in models.items()
+        if len(by_setting) > 1
+    ]
+
+
+def _spread(title: str, settings: Sequence[Sequence[FinishedRun]], suite: Suite) -> SettingsSpread:
+    """The spread of one model over its settings, of each of which there are these runs."""
+    configs = [_setting(runs[0]) for runs in settings]
+    recorded = dict.fromkeys(key for config in configs for key in config)
+    keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
+    deviations = {}
+    for task in settings[0][0].tasks:
+        scores = [[score for run in runs for score in run.dev_scores(task)] for runs in settings]
+        if all(scores):
+            deviations[task.id] = pstdev(map(median, scores))
+    return SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations))
+
+
+def _setting(run: FinishedRun) -> dict[str, Any]:
+    """The values that make a run's setting, by dotted key: those that are not null, of the keys that its method reads."""
+    read_keys, config = run.summary["reads"], run.summary["config"]
+    keys = [key for key in config if matches(key, read_keys) and not matches(key, SAME_MODEL)]
+    return {key: config[key] for key in keys if config[key] is not None}

@@ -10,8 +10,7 @@ from rows_suite import SUITE as ROWS
 from small_suite import SUITE as SMALL
 
 from mtl.base.errors import InputError
-from mtl.jobs.run_suite import load_checked_suite
-from mtl.jobs.setting_files import read_layers
+from mtl.jobs.setting_files import load_checked_suite, read_layers
 
 FURTHER: dict[str, Any] = {
     "title": "Small",

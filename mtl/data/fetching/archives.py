@@ -5,7 +5,7 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 
@@ -19,9 +19,10 @@ GZIP_RATIO = 100  # how many times its size a gzip file may unpack to: text take
 PIECE = 2**12  # bytes that are unpacked at a time: bzip2 and LZMA unpack all that they get, up to 20,000 times as much
 
 
-def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
+def unpack(archive: Path, folder: Path, names: Sequence[str], kept: Collection[str] = ()) -> None:
     """Write the members of a zip whose file name is one of these, wherever they stand in it, to `folder/NAME`; on failure, write none. Names that
-    the zip lacks are skipped. Raises InputError if it has none of them, for paths outside the zip, links and devices, and as `read_zip`."""
+    the zip lacks are skipped, and those in `kept` are not written. Raises InputError if it has none of the names, for paths outside the zip, links
+    and devices, and as `read_zip`."""
 
     def file_name(member: str) -> str | None:
         path = PurePosixPath(member.replace("\\", "/"))
@@ -36,6 +37,8 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
                 problem = f"contains none of {', '.join(names)}; check that it is the right archive"
                 raise InputError(problem, path=archive)
             for name, member in members.items():
+                if name in kept:
+                    continue
                 with stack.enter_context(replacing(folder / name)).open("wb") as file:
                     file.writelines(_pieces(source, member))
     except OSError as error:

@@ -85,9 +85,11 @@ def _fetch_zip(task: Task, source: Source, tasks: Sequence[Task], data_dir: Path
     archive, folder = data_dir / f"{task.folder or task.id}.zip", data_dir / task.folder
     download(source.url, archive, source.sha256, source.size)
     same_zip = [entry for entry in tasks if (entry.source, entry.folder) == (source, task.folder)]
-    names = [name for entry in same_zip for name in _absent_files(entry, data_dir)]
+    absent = {name for entry in same_zip for name in _absent_files(entry, data_dir)}
+    lacking = [entry for entry in same_zip if _absent_files(entry, data_dir)]
+    names = [name for entry in lacking for split in entry.files for name in entry.file_names(split)]
     try:
-        unpack(archive, folder, names)
+        unpack(archive, folder, names, kept=set(names) - absent)
     except InputError as error:
         if source.sha256 is None and archive.is_file() and not isinstance(error.__cause__, OSError):
             archive.unlink()  # else the next call would take the damaged file for the download
@@ -123,7 +125,7 @@ def _absent_files(task: Task, data_dir: Path) -> dict[str, str | None]:
     for split in task.files:
         for name in task.file_names(split):
             if not (data_dir / task.folder / name).exists():
-                checksums[name] = task.checksums.get(split) if name == task.file(split) else None
+                checksums.setdefault(name, task.checksums.get(split) if name == task.file(split) else None)
     return checksums
 
 

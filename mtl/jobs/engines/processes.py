@@ -1,5 +1,5 @@
 """The engine that executes each unit in a process of this machine. What the process shows, and what libraries or a crash write to its standard
-error, goes through a pipe to the parent process (`mtl.jobs.engines.relay`), which draws the one, and above it prints the other."""
+error, goes through a pipe to the parent process, which draws the one, and above it prints the other."""
 
 import io
 import multiprocessing
@@ -12,22 +12,24 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection
-from typing import Any
+from typing import Any, BinaryIO
 
+import msgspec
 import torch
 
-from mtl.base.display import log_to_standard_error, set_display
+from mtl.base.display import log_to_standard_error, set_display, show
 from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
+from mtl.base.events import Advanced, Detail, Ended, Event, Scored
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines import Done, Unit, ready
-from mtl.jobs.engines.relay import relay, send
 
 RELAYED = os.name == "posix"  # elsewhere, a pipe cannot become the standard error of a process, and each prints lines
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
 DRAIN = 5.0  # seconds to wait for the rest of a pipe; a process that a seed left behind may hold it open
 INTERRUPTED = 130  # the status of a process that Ctrl-C or SIGTERM ended
+MARK = b"\x1e"  # before an event in the pipe; what mtl prints has no such character
 
 
 @dataclass(frozen=True)
@@ -180,3 +182,53 @@ def _stop(processes: Sequence[Any]) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def send(prefix: str, event: Event) -> None:
+    """Send an event to the parent process, as the display of a unit's process. Titles and details begin with the prefix, as "frozen · "."""
+    line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
+    with suppress(OSError):
+        os.write(2, line)
+
+
+def _prefixed(prefix: str, event: Event) -> Event:
+    """The event with the prefix before its title or its text, or with the run that the prefix names."""
+    match event:
+        case Advanced(title=title):
+            return msgspec.structs.replace(event, title=f"{prefix}{title}")
+        case Ended(last=last):
+            return msgspec.structs.replace(event, last=_prefixed(prefix, last))
+        case Detail(text=text):
+            return Detail(f"{prefix}{text}")
+        case Scored():
+            return msgspec.structs.replace(event, run=prefix.removesuffix(" · "))
+    return event
+
+
+def relay(stream: BinaryIO) -> threading.Thread:
+    """Start a thread that shows the events that `send` writes into a pipe, and prints what else is in it, to the pipe's end."""
+    thread = threading.Thread(target=_show_all, args=(stream,), daemon=True)
+    thread.start()
+    return thread
+
+
+def _show_all(stream: BinaryIO) -> None:
+    """Show the events in a pipe, print what else is in it, and end the operations of a process that was killed."""
+    operations: dict[int, Advanced] = {}
+    with stream:
+        for line in stream:
+            text, mark, content = line.partition(MARK)
+            if text:
+                sys.stderr.write(text.decode(errors="replace"))
+            if mark:
+                try:
+                    event = msgspec.json.decode(content, type=Event)
+                except msgspec.DecodeError:  # the process was killed while it wrote
+                    continue
+                if isinstance(event, Advanced):
+                    operations[event.key] = event
+                elif isinstance(event, Ended):
+                    operations.pop(event.last.key, None)
+                show(event)
+    for operation in operations.values():
+        show(Ended(operation, failed=True))

@@ -72,12 +72,14 @@ def test_files_come_to_their_places_and_others_stay(suite: Suite, suite_file: Pa
 
 
 def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
+    suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
+    for _ in range(2):  # the second time, all that it has is there
+        refused(lambda: fetch_suite(suite, suite.choose(["samma", "betyg"]), tmp_path / "target"), file="target")
+        assert set(missing_tasks(suite, tmp_path / "target")) == {"kansla", "samma"}
     source = suite.tasks["betyg"].source
     assert source is not None
     source.sha256 = "0" * 64
-    refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), tmp_path / "target"))
-    suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
-    refused(lambda: fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target"), file="target")
+    refused(lambda: fetch_suite(suite, suite.choose(["betyg"]), tmp_path / "other"))
     source.sha256 = None
     archive = tmp_path / "damaged/scores.zip"
     archive.parent.mkdir()
@@ -123,6 +125,9 @@ def test_single_files_come_to_their_places(single: Path, tmp_path: Path, caplog:
     assert (target / "train.tsv").read_text(encoding="utf-8") == "mine" and (target / "dev.tsv").exists()
     (suite := load_suite(single)).tasks["samma"].source = None  # where a later task fails, the line is there, too
     refused(lambda: fetch_suite(suite, suite.choose(None), tmp_path / "other"), file="train.tsv")
+    suite.tasks["kansla"].files = {split: f"train.tsv#split={split}" for split in ("train", "dev")}
+    suite.tasks["kansla"].checksums = {"train": f"sha256:{'0' * 64}"}  # of the file of both splits
+    refused(lambda: fetch_suite(suite, suite.choose(["kansla"]), tmp_path / "shared"))
     assert unverified in caplog.messages
 
 

@@ -21,8 +21,7 @@ from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
 from mtl.base.locks import LOST
 from mtl.base.progress import Progress
 from mtl.jobs.engines import Done, Needs, Unit
-from mtl.jobs.engines.processes import Processes
-from mtl.jobs.engines.relay import relay, send
+from mtl.jobs.engines.processes import Processes, relay, send
 from mtl.jobs.together import run_together
 from mtl.runs.records import read_summary
 
