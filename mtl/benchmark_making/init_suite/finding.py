@@ -8,9 +8,8 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
-from mtl.benchmark_making.init_suite.file_names import DATA_SUFFIXES, WORD, NamedFile, read_name
 from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.named_tasks import named_tasks
+from mtl.benchmark_making.init_suite.named_tasks import DATA_SUFFIXES, WORD, NamedFile, named_tasks, read_name
 from mtl.benchmark_making.init_suite.sniffing import sniff
 from mtl.benchmark_making.init_suite.tables import read_table
 from mtl.data.files import data_lines

@@ -13,9 +13,8 @@ from fsspec.utils import glob_translate
 
 from mtl.base.errors import InputError, locating
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.file_names import WORD, first_part
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
-from mtl.benchmark_making.init_suite.named_tasks import task_id
+from mtl.benchmark_making.init_suite.named_tasks import WORD, first_part, task_id
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
 DEFAULT = "default"  # the name of the configuration of a card that names none

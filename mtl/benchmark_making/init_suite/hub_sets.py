@@ -14,10 +14,9 @@ from huggingface_hub import errors
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
 from mtl.benchmark_making import hub_files
-from mtl.benchmark_making.init_suite.file_names import read_name
 from mtl.benchmark_making.init_suite.finding import DataFolder, files_of_tasks
 from mtl.benchmark_making.init_suite.hub_configurations import Configuration, configurations, configured_tasks
-from mtl.benchmark_making.init_suite.named_tasks import task_id
+from mtl.benchmark_making.init_suite.named_tasks import read_name, task_id
 from mtl.data.columns import printable_names
 
 REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"

@@ -15,8 +15,7 @@ from data_files import read_column, read_json, write_lines
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
-from mtl.benchmark_making.annotate.answers import Person, read_answers
-from mtl.benchmark_making.annotate.people import Level, agreement_text, alpha, level_of, majority
+from mtl.benchmark_making.annotate.people import Level, Person, agreement_text, alpha, level_of, majority, read_answers
 from mtl.jobs.job import Job, load_job
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import FILE

@@ -13,8 +13,7 @@ from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS, ElmoOptions
 from mtl.embedders.elmo import layer_cache as cache
-from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings, run_elmo
-from mtl.embedders.elmo.layer_cache import LayerCache
+from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, LayerCache, elmo_embeddings, run_elmo
 from mtl.embedders.elmo.model import ELMo
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
 from mtl.model.sequences import ArraySequences
