@@ -10,8 +10,7 @@ from small_suite import write_tsv
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.benchmark_making.audits.clean import copy_rows, write_clean
-from mtl.benchmark_making.audits.near import Near, find_near, near_findings
+from mtl.benchmark_making.audits.near import Near, copy_rows, find_near, near_findings, write_clean
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.text_units import ngrams
 from mtl.jobs.job import Job
