@@ -81,13 +81,10 @@ class BoardLayout:
         self, scores: Mapping[str, float], evaluation: Evaluation | None, printed: Iterable[float | None]
     ) -> dict[str, float]:
         """The averages of a row, the printed ones if it is published, and the means of the types of which it has all tasks of this leaderboard."""
-        scored, means = self._tasks_of(scores), {}
-        type_means = {
-            type_id: fmean(scores[id] for id in ids if id in scores)
-            for type_id, ids in self.by_type.items()
-            if self._tasks_of(ids) <= scored
-        }
-        is_withheld = self.complete_only and evaluation is not None and self.benchmark.missing(scored)
+        by_task, means = {self.columns[id].task: score for id, score in scores.items()}, {}
+        type_means = self.benchmark.type_means(by_task)
+        type_means = {id: type_means[id] for id, ids in self.by_type.items() if self._tasks_of(ids) <= by_task.keys()}
+        is_withheld = self.complete_only and evaluation is not None and self.benchmark.missing(by_task)
         if scores and not is_withheld:
             means[AVERAGE] = fmean(scores.values())
         if len(type_means) == len(self.by_type):
