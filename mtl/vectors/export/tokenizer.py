@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 # The entries of ids without a word. Moses splits < and > from words, so no token of a text is equal to one of them.
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unknown>"
 FINAL_PERIOD = " ."  # what replaces the last period of a word
-# The form in which transformers writes a post-processor that adds no tokens.
-NO_ADDED_TOKENS = {
-    "type": "TemplateProcessing",
-    "single": [{"Sequence": {"id": "A", "type_id": 0}}],
-    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
-    "special_tokens": {},
-}
 # Their rules for apostrophes read more of the surrounding text than a replacement can.
 UNSUPPORTED_LANGUAGES = ("en", "fr", "it")
 
@@ -32,13 +25,14 @@ UNSUPPORTED_LANGUAGES = ("en", "fr", "it")
 def moses_tokenizer(language: str, words: Sequence[str]) -> "Tokenizer":
     """The tokenizer of a language that is not in UNSUPPORTED_LANGUAGES. It gives these words the ids of a `Vocabulary`, and a text without tokens one
     unknown word. Put a space before each text: an empty text has no token otherwise. No other text changes."""
-    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
     ids = {word: id for id, word in enumerate([PADDING_WORD, UNKNOWN_WORD, *words])}
     tokenizer = Tokenizer(models.WordLevel(ids, UNKNOWN_WORD))
     steps = [normalizers.Replace(Regex(regex), content) for regex, content in _replacements(language)]
     tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A", pair="$A $B:1", special_tokens=[])
     return tokenizer
 
 
@@ -53,8 +47,7 @@ def is_moses(content: Mapping[str, Any]) -> bool:
                 step["pattern"] = {"Regex": stored["pattern"]["Regex"]}
     except (KeyError, TypeError, ValueError):  # another form, or another number of steps
         return False
-    has_same_rules = all(content.get(part) == expected[part] for part in ("normalizer", "pre_tokenizer"))
-    return has_same_rules and content.get("post_processor") in (None, NO_ADDED_TOKENS)
+    return all(content.get(part) == expected[part] for part in ("normalizer", "pre_tokenizer", "post_processor"))
 
 
 @lru_cache
