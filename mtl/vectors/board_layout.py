@@ -1,18 +1,19 @@
 """What the leaderboards of sentence encoders share: from columns of tasks and rows of scores, the means, the marks and the tables by type."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 from mtl.base.wording import MISSING
 from mtl.reports.board import Column, Group, GroupLine, Leaderboard
-from mtl.reports.rows import Row, Score, by_family, single
+from mtl.reports.rows import Row, by_family, single
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, Evaluation
 
-BY_TYPE = "average_by_type"
+BY_TYPE, SPLIT = "average_by_type", "test"
+ENCODER_COSTS = ("parameters", "parameters_without_embeddings", "sentences_per_second", "seconds_per_task", "memory", "dim")  # fmt: skip
 SCALE = Scale(1.0, 2, "score × 100")  # two decimals, as the published rows have
 PARTIAL_MARK = (
     "* partial: the mean of the scores that the row has, without some of the benchmark's tasks. A type has"
@@ -50,52 +51,60 @@ class BoardLayout:
         self.mean_tasks = {AVERAGE: benchmark.tasks, BY_TYPE: benchmark.tasks}
         self.mean_tasks |= {type_id: benchmark.types[type_id].tasks for type_id in self.by_type}
 
-    def with_means(self, row: EncoderRow, printed: Mapping[str, float | None] | None = None) -> EncoderRow:
-        """The row with its means and marks. `printed`: the averages × 100 of a published row."""
-        marks = self._marks(row)
+    def row(
+        self,
+        name: str,
+        label: str,
+        family: str,
+        scores: Mapping[str, float],
+        evaluation: Evaluation | None = None,
+        printed: tuple[float | None, float | None] = (None, None),
+    ) -> EncoderRow:
+        """The row of these scores × 100 by column, with its means and marks. `printed` has both averages of a published row, × 100."""
+        marks, cost = self._marks(scores, evaluation), None
+        if evaluation is not None:
+            cost = {key: evaluation.summary["cost"].get(key) for key in ENCODER_COSTS}
         causes = {}
         for mean, tasks in self.mean_tasks.items():
-            causes[mean] = {"*": [id for id in self.columns if id in row.scores and self.columns[id].task in tasks]}
-        return replace(
-            row,
-            means=self._means(row, printed),
-            missing=self.benchmark.missing(self._tasks_of(row.scores)),
+            causes[mean] = {"*": [id for id in self.columns if id in scores and self.columns[id].task in tasks]}
+        return EncoderRow(
+            name, label, family, SPLIT,
+            scores={id: single(scores[id]) for id in self.columns if id in scores},
+            means={id: single(mean) for id, mean in self._means(scores, evaluation, printed).items()},
+            missing=self.benchmark.missing(self._tasks_of(scores)),
             seen=[id for id in [*self.columns, *self.by_type] if "‡" in marks[id]],
             partial=[type_id for type_id in self.by_type if "*" in marks[type_id]],
-            marks=marks,
-            causes=causes,
-        )
+            marks=marks, causes=causes, cost=cost, evaluation=evaluation,
+        )  # fmt: skip
 
-    def _means(self, row: EncoderRow, printed: Mapping[str, float | None] | None) -> dict[str, Score]:
+    def _means(
+        self, scores: Mapping[str, float], evaluation: Evaluation | None, printed: Iterable[float | None]
+    ) -> dict[str, float]:
         """The averages of a row, the printed ones if it is published, and the means of the types of which it has all tasks of this leaderboard."""
-        scored = self._tasks_of(row.scores)
-        type_means = {}
-        for type_id, ids in self.by_type.items():
-            if self._tasks_of(ids) <= scored:
-                type_means[type_id] = fmean(row.scores[id].median for id in ids if id in row.scores)
-        averages = {}
-        is_withheld = self.complete_only and printed is None and self.benchmark.missing(scored)
-        if row.scores and not is_withheld:
-            averages[AVERAGE] = fmean(score.median for score in row.scores.values())
+        by_task, means = {self.columns[id].task: score for id, score in scores.items()}, {}
+        type_means = self.benchmark.type_means(by_task)
+        type_means = {id: type_means[id] for id, ids in self.by_type.items() if self._tasks_of(ids) <= by_task.keys()}
+        is_withheld = self.complete_only and evaluation is not None and self.benchmark.missing(by_task)
+        if scores and not is_withheld:
+            means[AVERAGE] = fmean(scores.values())
         if len(type_means) == len(self.by_type):
-            averages[BY_TYPE] = fmean(type_means.values())
-        averages |= {id: average for id, average in (printed or {}).items() if average is not None}
-        return {id: single(mean) for id, mean in {**averages, **type_means}.items()}
+            means[BY_TYPE] = fmean(type_means.values())
+        means |= {id: mean for id, mean in zip((AVERAGE, BY_TYPE), printed, strict=True) if mean is not None}
+        return means | type_means
 
-    def _marks(self, row: EncoderRow) -> dict[str, str]:
+    def _marks(self, scores: Mapping[str, float], evaluation: Evaluation | None) -> dict[str, str]:
         """The marks of a row's scores and means, by the ids of columns and means (`Row.mark` says what a mark means)."""
-        scored, seen, inexact = self._tasks_of(row.scores), set[str](), set[str]()
-        if row.evaluation is not None:
-            summary = row.evaluation.summary
-            seen = scored & summary["seen"].keys()
-            inexact = {task for task in scored if summary["tasks"][task]["data"] != EXACT}
-        marks = dict.fromkeys([*self.columns, *self.mean_tasks], "")
-        for id in row.scores:
+        scored, seen, inexact = self._tasks_of(scores), set[str](), set[str]()
+        if evaluation is not None:
+            seen = scored & evaluation.summary["seen"].keys()
+            inexact = {task for task in scored if evaluation.summary["tasks"][task]["data"] != EXACT}
+        marks = dict.fromkeys(self.columns, "")
+        for id in scores:
             task = self.columns[id].task
-            marks[id] = ("†" if task in inexact else "") + ("‡" if task in seen else "")
+            marks[id] = "†" * (task in inexact) + "‡" * (task in seen)
         for mean, tasks in self.mean_tasks.items():
             is_partial = bool(scored) and not scored.issuperset(tasks)
-            marks[mean] = ("*" if is_partial else "") + ("" if seen.isdisjoint(tasks) else "‡")
+            marks[mean] = "*" * is_partial + "‡" * (not seen.isdisjoint(tasks))
         return marks
 
     def _tasks_of(self, columns: Collection[str]) -> set[str]:
@@ -105,14 +114,13 @@ class BoardLayout:
     def leaderboard(self, board_id: str, title: str, rows: Sequence[EncoderRow], notes: Sequence[str]) -> Leaderboard:
         """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
         rows = by_family(rows)
-        types = {type_id: self.benchmark.types[type_id] for type_id in self.by_type}
-        titles = {type_id: type_.title for type_id, type_ in types.items()}
+        titles = {type_id: self.benchmark.types[type_id].title for type_id in self.by_type}
         shown = {AVERAGE: Column("AVG, tasks", "mean"), BY_TYPE: Column("AVG, types", "mean")}
-        shown |= {type_id: Column(type_.title, type_.metric_title) for type_id, type_ in types.items()}
+        shown |= {id: Column(title, self.benchmark.types[id].metric_title) for id, title in titles.items()}
         return Leaderboard(
             board_id, title, SCALE, {AVERAGE: Column("AVG", "mean"), **self.columns}, rows,
             marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [], notes=[*notes, *self._seen_notes(rows)],
-            groups=[self._type_group(type_id, rows) for type_id in types],
+            groups=[self._type_group(type_id, rows) for type_id in titles],
             page_groups=[Group("types", "by type", titles, _group_lines(rows, titles, BY_TYPE), has_mean=True)],
             shown_columns=shown, groups_title="Scores by type", groups_note=GROUPS_NOTE,
             unscored=self.benchmark.missing(self._tasks_of(self.columns)), whole_averages=self.complete_only,
@@ -129,10 +137,9 @@ class BoardLayout:
         """A note on each row with scores on tasks whose training rows the encoder has seen."""
         notes = []
         for row in rows:
-            if row.evaluation is not None:
-                scored = self._tasks_of(row.scores)
-                if tasks := [task for task in row.evaluation.summary["seen"] if task in scored]:
-                    notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
+            seen, scored = row.evaluation.summary["seen"] if row.evaluation else (), self._tasks_of(row.scores)
+            if tasks := [task for task in seen if task in scored]:
+                notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
         return notes
 
 

@@ -6,14 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mtl.reports.board import Column, Leaderboard
-from mtl.reports.rows import single
-from mtl.tasks.suite import AVERAGE
-from mtl.vectors.board_layout import BY_TYPE, BoardLayout, EncoderRow
-from mtl.vectors.mteb.benchmark import Benchmark, PublishedRow
+from mtl.vectors.board_layout import BoardLayout, EncoderRow
+from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, Evaluation, EvaluationFolder, find_evaluations
-
-SPLIT = "test"
-ENCODER_COSTS = ("parameters", "parameters_without_embeddings", "sentences_per_second", "seconds_per_task", "memory", "dim")  # fmt: skip
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
@@ -53,15 +48,11 @@ def _beside_published(id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
     for row in benchmark.published:
         models_by_source.setdefault(row.source, []).append(row.model)
     facts += [f"Published in the {source}: {', '.join(models)}." for source, models in models_by_source.items()]
-    published = [_published_row(layout, row) for row in benchmark.published]
+    published = [
+        layout.row(row.model, "published", row.family, row.scores, printed=(row.average, row.average_by_type))
+        for row in benchmark.published
+    ]
     return layout.leaderboard(id, benchmark.title, [*ours, *published], facts)
-
-
-def _published_row(layout: BoardLayout, published: PublishedRow) -> EncoderRow:
-    """A published row, with the averages that were printed."""
-    scores = {task: single(published.scores[task]) for task in layout.columns if task in published.scores}
-    row = EncoderRow(published.model, "published", published.family, SPLIT, scores, means={})
-    return layout.with_means(row, {AVERAGE: published.average, BY_TYPE: published.average_by_type})
 
 
 def _ours_alone(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
@@ -99,26 +90,18 @@ def _column(benchmark: Benchmark, task: str, title: str) -> Column:
 def _our_rows(
     layout: BoardLayout, evaluations: Sequence[Evaluation], scores: Sequence[Mapping[str, float]]
 ) -> list[EncoderRow]:
-    """The rows of evaluations with their scores by the ids of columns. They are named by folder, or by path where names repeat."""
+    """The rows of evaluations with their scores by the ids of columns. They are named by folder, or by path where names repeat. Their labels are
+    their titles, with the seed where several have the same title, and with the name where they still have."""
     paths = [evaluation.path for evaluation in evaluations]
-    counts = Counter(path.name for path in paths)
-    names = [path.name if counts[path.name] == 1 else path.as_posix() for path in paths]
-    rows = []
-    labels = _labels(evaluations, names)
-    for evaluation, name, label, by_column in zip(evaluations, names, labels, scores, strict=True):
-        family = evaluation.summary["encoder"]["family"]
-        shown = {id: single(score) for id, score in by_column.items()}
-        cost = {key: evaluation.summary["cost"].get(key) for key in ENCODER_COSTS}
-        row = EncoderRow(name, label, family, SPLIT, shown, means={}, evaluation=evaluation, cost=cost)
-        rows.append(layout.with_means(row))
-    return rows
-
-
-def _labels(evaluations: Sequence[Evaluation], names: Sequence[str]) -> list[str]:
-    """The titles of evaluations, with the seed where several have the same title, and with the name where they still have."""
+    folders = Counter(path.name for path in paths)
+    names = [path.name if folders[path.name] == 1 else path.as_posix() for path in paths]
     encoders = [evaluation.summary["encoder"] for evaluation in evaluations]
-    counts = Counter(encoder["title"] for encoder in encoders)
-    titles = []
+    titles = Counter(encoder["title"] for encoder in encoders)
+    labels = []
     for title, seed in ((encoder["title"], encoder["seed"]) for encoder in encoders):
-        titles.append(f"{title}, seed {seed}" if counts[title] > 1 and seed is not None else title)
-    return [f"{title}, {name}" if titles.count(title) > 1 else title for title, name in zip(titles, names, strict=True)]
+        labels.append(f"{title}, seed {seed}" if titles[title] > 1 and seed is not None else title)
+    rows = []
+    for name, label, evaluation, by_column in zip(names, labels, evaluations, scores, strict=True):
+        shown = f"{label}, {name}" if labels.count(label) > 1 else label
+        rows.append(layout.row(name, shown, evaluation.summary["encoder"]["family"], by_column, evaluation))
+    return rows

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.base.files import replacing, write_json, write_text
+from mtl.base.files import write_json, write_text
 from mtl.base.folders import new_folder
 from mtl.base.memory import check_fits
 from mtl.base.typed import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE
@@ -84,19 +85,15 @@ class ELMoTraining:
         def train_in(unfinished: Path) -> None:
             trainer = ElmoTrainer(build_corpus(lines, LONGEST), self, unfinished, device)
             trainer.run(str(path))
-            self._write(trainer, path, source)
+            corpus, settings = trainer.corpus, {**asdict(self), "source": source, "format": FORMAT}
+            numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
+            with new_folder(path) as folder:
+                write_json(folder / LOG, {"settings": settings, **numbers, "perplexity": trainer.curve})
+                write_text(folder / OPTIONS, json.dumps(to_builtins(self.options()), indent=1) + "\n")
+                write_weights(folder / WEIGHTS, trainer.network.bilm)
+                note_source(path, source)
 
         train_once(path, self, source, train_in)
-
-    def _write(self, trainer: "ElmoTrainer", path: Path, source: str) -> None:
-        """Write the trained ELMo to its new folder."""
-        corpus, settings = trainer.corpus, {**asdict(self), "source": source, "format": FORMAT}
-        numbers = {"words": len(corpus.tokens), "types": len(corpus.types)}
-        with new_folder(path) as partial:
-            write_json(partial / LOG, {"settings": settings, **numbers, "perplexity": trainer.curve})
-            write_text(partial / OPTIONS, json.dumps(to_builtins(self.options()), indent=1) + "\n")
-            write_weights(partial / WEIGHTS, trainer.network.bilm)
-            note_source(path, source)
 
     def options(self) -> Options:
         """The sizes of the network, with the clips and skip connections of the original."""
@@ -125,23 +122,17 @@ class ElmoTrainer(ResumableTraining):
         self.corpus = corpus
         if not len(self.trained):
             raise InputError("all lines of the texts are held out; add text, or set a smaller held_out=")
-        lengths, tokens, seed = corpus.lengths, settings.batch_tokens, settings.seed
-        # All steps of an epoch take their batches from it: it is made once.
-        self._epoch = lru_cache(maxsize=1)(lambda number: batches(lengths, self.trained, tokens, [seed, 1, number]))
-        self.steps_by_epoch = [len(self._epoch(number)) for number in range(settings.epochs)]
-        planned = sum(self.steps_by_epoch)
-        self.steps = min(planned, settings.max_steps or planned)
+        make_epoch = partial(batches, corpus.lengths, self.trained, settings.batch_tokens)
+        epochs = (make_epoch([settings.seed, 1, number]) for number in range(settings.epochs))
+        self.planned = list(islice(chain.from_iterable(epochs), settings.max_steps))
+        self.steps = len(self.planned)
 
     def learning_rate(self) -> float:
         initial, final = self.settings.learning_rate, self.settings.final_learning_rate
         return initial + (final - initial) * self.step / self.steps
 
     def batches(self) -> Iterator[np.ndarray]:
-        skipped = self.step
-        for number, size in enumerate(self.steps_by_epoch):
-            if skipped < size:
-                yield from self._epoch(number)[skipped:]
-            skipped = max(0, skipped - size)
+        return iter(self.planned[self.step :])
 
     def compute(self, lines: np.ndarray) -> Tensor:
         sample = self.network.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
@@ -165,12 +156,11 @@ class ElmoTrainer(ResumableTraining):
 
 
 def write_weights(path: Path, model: BiLM) -> None:
-    """Write the network's weights to a file, atomically."""
+    """Write the network's weights to a file."""
     # In memory first: with a full disk, HDF5 would end the process by a segmentation fault.
     with h5py.File(path, "w", driver="core", backing_store=False) as file:
         for name, value in to_file(model).items():
             file[name] = value.cpu().numpy()
         file.flush()
         content = file.id.get_file_image()
-    with replacing(path) as partial:
-        partial.write_bytes(content)
+    path.write_bytes(content)

@@ -72,10 +72,10 @@ class AverageModel:
 
     parameters_without_embeddings = 0
 
-    def __init__(self, reader: Reader, language: str, device: torch.device) -> None:
+    def __init__(self, reader: Reader, parameters: int, language: str, device: torch.device) -> None:
         reader.embedder.to(device)
         self.reader, self.language, self.device = reader, language, device
-        self.dim, self.parameters = reader.dim, reader.parameters()
+        self.dim, self.parameters = reader.dim, parameters
 
     def versions(self) -> dict[str, str]:
         return {"mtl": VERSION, "tokenizer": moses_version()}
@@ -115,7 +115,7 @@ def open_average(values: Mapping[str, Any]) -> ModelEncoder:
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, tasks = _centring_texts(settings, suite) if settings.centre else ([], ())
     device = device_of(settings.device, "device")
-    model = AverageModel(_open_reader(options, settings.seed, suite, device), language, device)
+    model = AverageModel(*_open_reader(options, settings.seed, suite, device), language, device)
     seed = f"seed {settings.seed}, " if "seed" in READ_SETTINGS[options.name] else ""
     centring = "centred" if settings.centre else "not centred"
     encoder = ModelEncoder(
@@ -135,14 +135,11 @@ def open_average(values: Mapping[str, Any]) -> ModelEncoder:
 
 
 def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOptions:
-    """The options of the embeddings' file, replaced by those in `values`. Raises InputError for options and embeddings that averages cannot take."""
+    """The options of the embeddings' file, replaced by those in `values`. Raises InputError for options that averages cannot take."""
     section = {key.removeprefix(SECTION): value for key, value in values.items() if key.startswith(SECTION)}
     content = read_embeddings(embeddings)
     content.pop("config", None)  # changes other settings of runs
     options = typed(embedder_kind(content["name"]).options, {**content, **section}, SECTION)
-    if options.name not in READ_SETTINGS:
-        message = f"have no vectors without a run; averages take {', '.join(READ_SETTINGS)}"
-        raise InputError(message, key="embeddings", value=options.name)
     keys = READ_SETTINGS[options.name]
     for key in values:
         if (key == "seed" or key.startswith(SECTION)) and key not in keys:
@@ -150,13 +147,14 @@ def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOpt
     return options
 
 
-def _open_reader(options: Any, seed: int, suite: Suite | None, device: torch.device) -> Reader:
-    """The reader of the vectors of embeddings in READ_SETTINGS, with these options (`EmbedderKind.options`). The device computes an ELMo's vectors,
-    in float32. Raises InputError for vectors that are not there or cannot be read, or of another size than `options.dim`."""
+def _open_reader(options: Any, seed: int, suite: Suite | None, device: torch.device) -> tuple[Reader, int]:
+    """The reader of the vectors of embeddings in READ_SETTINGS, with these options (`EmbedderKind.options`), and the number of their parameters.
+    The device computes an ELMo's vectors, in float32. Raises InputError for vectors that are not there or cannot be read, or of another size than
+    `options.dim`."""
     kind = EMBEDDERS[options.name]
     kind.check_installed(options.name)
     if kind.exists is None:  # random vectors, which follow from the seed
-        return SourceReader(DrawnVectors(options.dim, seed), options.dim, parameters=0)
+        return _source_reader(DrawnVectors(options.dim, seed), options.dim), 0
     vectors = options.path or (suite.embeddings.get(options.name) if suite else None)
     if vectors is None:
         raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
@@ -167,24 +165,19 @@ def _open_reader(options: Any, seed: int, suite: Suite | None, device: torch.dev
         from mtl.embedders.elmo.embeddings import ElmoEmbedder, ElmoReader, load_elmo
 
         elmo, digest = load_elmo(path, options.exact, device)
-        return ElmoReader(elmo, digest, "float32", ElmoEmbedder(elmo))  # untrained: the mean of the layers
+        reader = ElmoReader(elmo, digest, "float32", ElmoEmbedder(elmo))  # untrained: the mean of the layers
+        return reader, reader.parameters()
     source = FileSource(path, None, ngrams=options.missing == "unknown")
     words, dim = source.file.shape
     check_dim(path, dim, options.dim)
-    return SourceReader(source, dim, words * dim)
+    return _source_reader(source, dim), words * dim
 
 
-class SourceReader(WordReader):
-    """The words of a source alone. The vector of other words is zero."""
-
-    def __init__(self, source: WordSource, dim: int, parameters: int) -> None:
-        embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
-        embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
-        super().__init__(Vocabulary([]), embedder, source)
-        self._parameters = parameters
-
-    def parameters(self) -> int:
-        return self._parameters
+def _source_reader(source: WordSource, dim: int) -> WordReader:
+    """A reader of the words of a source alone. The vector of other words is zero."""
+    embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
+    embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
+    return WordReader(Vocabulary([]), embedder, source)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Export a finished run's encoder or word vectors, as a folder that other programs read, with a model card."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
-from mtl.base.files import replacing, write_text
+from mtl.base.files import write_text
 from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.log import logger
 from mtl.base.typed import check_choice, check_known, typed
@@ -112,7 +111,7 @@ def _open_export(run_dir: Path, settings: ExportSettings, command: str) -> Expor
 def write_word_vectors(export: Export, folder: Path) -> None:
     """Write the vectors of all words in word2vec's text format, and their card. Nine significant digits restore each float32 value exactly."""
     words, vectors = export.reader.vocabulary.words, export.word_vectors()[Vocabulary.FIRST :].numpy()
-    with replacing(folder / "vectors.vec") as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+    with (folder / "vectors.vec").open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{len(words)} {vectors.shape[1]}\n")
         for word, vector in zip(words, vectors, strict=True):
             file.write(f"{word} {' '.join(f'{number:.9g}' for number in vector)}\n")
@@ -144,19 +143,12 @@ def card(export: Export, file_name: str, **values: Any) -> str:
         table=render(dict(summary), suite).partition("\n\n")[2].strip(),  # without its heading
         suite=escaped(suite.title or suite.name),
         data=markdown_table(license_lines, left=2),
-        commands=code_block(str(summary["command"]), export.command),
+        commands=f"{summary['command']}\n{export.command}",
         words_of_the_run=WORDS_OF_THE_RUN if export.looks_up else "",
         encoder=encoder,
         language=escaped(description.language),
         no_license="" if license else NO_LICENSE,
     )
-
-
-def code_block(*commands: str) -> str:
-    """Command lines in Markdown. None of them can end the block."""
-    longest = max(map(len, re.findall("`+", "".join(commands))), default=0)
-    fence = "`" * max(3, longest + 1)
-    return "\n".join([f"{fence}sh", *(command.replace("\n", " ") for command in commands), fence])
 
 
 # By the name that `mtl export --format` takes.

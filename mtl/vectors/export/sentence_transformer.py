@@ -1,6 +1,5 @@
 """The export as a folder that `SentenceTransformer` loads, of the library's own modules alone: mtl is not needed there."""
 
-import json
 import logging
 import random
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.vectors.encoders.sentence_model import load_model
 from mtl.vectors.export.export import Export, card
-from mtl.vectors.export.tokenizer import UNSUPPORTED_LANGUAGES, tokenizer_json
+from mtl.vectors.export.tokenizer import UNSUPPORTED_LANGUAGES, moses_tokenizer
 
 # The tokenizer gives a text without a token one unknown word, but not an empty text: so each text begins with a space.
 PROMPTS = {"query": " ", "document": " "}
@@ -32,7 +31,7 @@ def write(export: Export, folder: Path) -> None:
         remedy = "mtl encode writes its vectors, --format vectors its words'"
         raise InputError(f"{problem}; {remedy}", path=export.encoder.predictor.folder.path)
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
-    _new_model(export, folder / "tokenizer.json").save_pretrained(str(folder), create_model_card=False)
+    _new_model(export).save_pretrained(str(folder), create_model_card=False)
     for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
         weights.chmod((folder / "modules.json").stat().st_mode)
     loaded = load_model(folder, "cpu")
@@ -45,15 +44,14 @@ def write(export: Export, folder: Path) -> None:
     write_text(folder / "README.md", card(export, "sentence_transformer.md", centred=centred, architecture=str(loaded)))
 
 
-def _new_model(export: Export, tokenizer_file: Path) -> Any:
-    """A `SentenceTransformer` of the encoder. Its tokenizer is written to a file, which the library reads."""
+def _new_model(export: Export) -> Any:
+    """A `SentenceTransformer` of the encoder."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast
 
-    content = tokenizer_json(export.model.language, export.reader.vocabulary.words)
-    tokenizer_file.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file))
+    moses = moses_tokenizer(export.model.language, export.reader.vocabulary.words)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=moses)
     words = modules.WordEmbeddings(tokenizer, export.word_vectors(), max_seq_length=export.model.config.max_length)
     return SentenceTransformer(
         modules=[words, *_after_words(export)],

@@ -1,56 +1,45 @@
-"""The Moses tokenizer of `mtl.data.text` as the content of a `tokenizer.json`, which the library tokenizers reads: a replacement for each step of
+"""The Moses tokenizer of `mtl.data.text` as one of the library tokenizers, with a replacement for each step of
 sacremoses, in the same order. Only texts with the literal DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sacremoses
 
 from mtl.data.text import UNKNOWN
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 # The entries of ids without a word. Moses splits < and > from words, so no token of a text is equal to one of them.
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unknown>"
 FINAL_PERIOD = " ."  # what replaces the last period of a word
-# The form in which transformers writes a post-processor that adds no tokens.
-NO_ADDED_TOKENS = {
-    "type": "TemplateProcessing",
-    "single": [{"Sequence": {"id": "A", "type_id": 0}}],
-    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
-    "special_tokens": {},
-}
 # Their rules for apostrophes read more of the surrounding text than a replacement can.
 UNSUPPORTED_LANGUAGES = ("en", "fr", "it")
 
 
-def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
+def moses_tokenizer(language: str, words: Sequence[str]) -> "Tokenizer":
     """The tokenizer of a language that is not in UNSUPPORTED_LANGUAGES. It gives these words the ids of a `Vocabulary`, and a text without tokens one
     unknown word. Put a space before each text: an empty text has no token otherwise. No other text changes."""
-    replacements = _replacements(language)
-    steps = [{"type": "Replace", "pattern": {"Regex": regex}, "content": content} for regex, content in replacements]
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [],
-        "normalizer": {"type": "Sequence", "normalizers": steps},
-        "pre_tokenizer": {"type": "WhitespaceSplit"},
-        "post_processor": None,
-        "decoder": None,
-        "model": {
-            "type": "WordLevel",
-            "vocab": {word: id for id, word in enumerate([PADDING_WORD, UNKNOWN_WORD, *words])},
-            "unk_token": UNKNOWN_WORD,
-        },
-    }
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    ids = {word: id for id, word in enumerate([PADDING_WORD, UNKNOWN_WORD, *words])}
+    tokenizer = Tokenizer(models.WordLevel(ids, UNKNOWN_WORD))
+    steps = [normalizers.Replace(Regex(regex), content) for regex, content in _replacements(language)]
+    tokenizer.normalizer = normalizers.Sequence(steps)
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A", pair="$A $B:1", special_tokens=[])
+    return tokenizer
 
 
 def is_moses(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a `tokenizer.json` splits texts by the rules of `tokenizer_json`, for any language: its pattern of a final period, the
+    """Whether the content of a `tokenizer.json` splits texts by the rules of `moses_tokenizer`, for any language: its pattern of a final period, the
     only one that depends on the language, is not compared. These rules never make a text twenty times longer, whatever that pattern matches."""
-    expected = tokenizer_json("sv", [])
+    expected = json.loads(moses_tokenizer("sv", []).to_str())
     steps = expected["normalizer"]["normalizers"]
     try:
         for step, stored in zip(steps, content["normalizer"]["normalizers"], strict=True):
@@ -58,8 +47,7 @@ def is_moses(content: Mapping[str, Any]) -> bool:
                 step["pattern"] = {"Regex": stored["pattern"]["Regex"]}
     except (KeyError, TypeError, ValueError):  # another form, or another number of steps
         return False
-    has_same_rules = all(content.get(part) == expected[part] for part in ("normalizer", "pre_tokenizer"))
-    return has_same_rules and content.get("post_processor") in (None, NO_ADDED_TOKENS)
+    return all(content.get(part) == expected[part] for part in ("normalizer", "pre_tokenizer", "post_processor"))
 
 
 @lru_cache

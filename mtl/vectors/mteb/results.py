@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, TypedDict
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import Amount, Count, Score, check_plain_folder, read_json
@@ -47,7 +47,6 @@ class EvaluationSummary(TypedDict):
     seen: dict[str, list[str]]
     cost: dict[str, Amount | None]
     command: str
-    choice: NotRequired[Any]  # the settings that an earlier version of mtl chose on validation rows, if it did
 
 
 class EvaluationFolder:
@@ -116,9 +115,6 @@ def _read_evaluation(folder: EvaluationFolder) -> Evaluation:
     """The evaluation in a folder. Raises InputError if it is damaged."""
     check_plain_folder(folder.path)
     summary = read_json(folder.summary, EvaluationSummary, "remove the folder and evaluate again")
-    if summary.get("choice"):
-        problem = "has settings that were chosen on validation rows, as mtl does no more; remove the folder and evaluate again"
-        raise InputError(problem, path=folder.summary)
     benchmark = load_benchmark(folder.benchmark)
     for name, evaluated in summary["tasks"].items():
         if evaluated["score"] is None:

@@ -10,6 +10,8 @@ from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
 from mtl.vectors.mteb.results import EXACT, Record
 
+SIZES = ("parameters", "parameters_without_embeddings", "memory", "dim")  # of an encoder
+
 
 def summarize(
     benchmark: Benchmark, encoder: SentenceEncoder, settings: Mapping[str, Any], records: Mapping[str, Record]
@@ -37,10 +39,7 @@ def summarize(
         "cost": {
             "seconds_per_task": total["seconds"] / len(tasks) if tasks else None,
             "sentences_per_second": total["sentences"] / encoding_seconds if encoding_seconds else None,
-            "parameters": description.parameters,
-            "parameters_without_embeddings": description.parameters_without_embeddings,
-            "memory": description.memory,
-            "dim": description.dim,
+            **{size: getattr(description, size) for size in SIZES},
         },
     }
 

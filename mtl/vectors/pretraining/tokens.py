@@ -8,12 +8,14 @@ from itertools import groupby, islice
 from pathlib import Path
 
 import numpy as np
+import torch
 from tokenizers import Tokenizer
 
 from mtl.base.arrays import read_array
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
 from mtl.data.files import text_lines
+from mtl.model.sequences import ArraySequences
 from mtl.vectors.pretraining.vocabulary import CLS, PAD, SEP
 
 DOCUMENTS = 1000  # that are tokenized together
@@ -115,8 +117,8 @@ class Segments:
         pieces = -(-sizes // chunk)
         documents = np.repeat(np.arange(len(ends)), pieces)  # the document of each segment
         numbers = np.arange(len(documents)) - (np.cumsum(pieces) - pieces)[documents]  # from 0 in each document
-        self._flat, self._starts = flat, (ends - 1 - sizes)[documents] + numbers * chunk
         self.lengths = np.minimum(chunk, sizes[documents] - numbers * chunk)  # in tokens, int64 (segments,)
+        self._pieces = ArraySequences(flat, (ends - 1 - sizes)[documents] + numbers * chunk, self.lengths)
         self.documents, self.tokens = len(ends), int(sizes.sum())  # how many there are
 
     def __len__(self) -> int:
@@ -124,12 +126,8 @@ class Segments:
 
     def inputs(self, segments: np.ndarray) -> np.ndarray:
         """The tokens of these segments, int64 (segments, time), padded; time is that of the longest of them."""
-        lengths = self.lengths[segments]
-        columns = np.arange(lengths.max())
-        inside = columns < lengths[:, None]
-        positions = self._starts[segments][:, None] + columns
-        ids = np.full((len(segments), lengths.max() + 2), PAD, dtype=np.int64)
+        tokens, lengths = self._pieces.gather(torch.from_numpy(segments))
+        ids = np.pad(tokens.numpy().astype(np.int64), ((0, 0), (1, 1)), constant_values=PAD)
         ids[:, 0] = CLS
-        ids[:, 1:-1][inside] = self._flat[positions[inside]]
         ids[np.arange(len(segments)), lengths + 1] = SEP
         return ids
