@@ -64,11 +64,9 @@ class RunEncoder(ModelEncoder):
 
 def open_run(name: str | Path, settings: Mapping[str, Any] | RunSettings) -> RunEncoder:
     """The encoder of the finished run in a folder. Raises InputError for an unknown key, and as `Predictor.load` and `RunEncoder`."""
-    checked, folder = typed(RunSettings, settings), Path(name)
-    if (folder / "modules.json").is_file():
-        message = f"is a model of sentence-transformers, not a run; use the encoder sentence_transformer path={folder}"
-        raise InputError(message, path=folder)
-    return RunEncoder(Predictor.load(folder, checked.seed, device=checked.device, encoder_task=checked.task), checked)
+    checked = typed(RunSettings, settings)
+    predictor = Predictor.load(Path(name), checked.seed, device=checked.device, encoder_task=checked.task)
+    return RunEncoder(predictor, checked)
 
 
 def _training_texts(predictor: Predictor, settings: RunSettings) -> list[str]:

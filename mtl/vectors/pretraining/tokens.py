@@ -33,12 +33,10 @@ class PretrainingTexts:
     vocabulary: Sequence[Path] = ()  # the files that the vocabulary is learnt from; none: all of these texts
 
     def check(self) -> None:
-        """Raise InputError for what is no file with text, and if there is no text."""
+        """Raise InputError for what is no file with text."""
         for path in (*self.files, *self.vocabulary):
             if not path.is_file() or not path.stat().st_size:
                 raise InputError("is no file with text; name text files", path=path)
-        if not self.files and not any(text.strip() for text in self.texts):
-            raise InputError("there is no text to train on")
 
     @cached_property
     def fingerprint(self) -> str:

@@ -155,9 +155,12 @@ class MaskedLanguageModelling(ResumableTraining):
         return settings.learning_rate * (1 - progress) / (1 - warmup)
 
     def batches(self) -> Iterator[np.ndarray]:
-        for step in count(self.step):
-            number, turn = divmod(step, len(self.trained) // self.settings.batch_size)
-            yield self.trained[self._pass(number)[turn]]
+        return map(self.batch_at, count(self.step))
+
+    def batch_at(self, step: int) -> np.ndarray:
+        """The segments of a step, int64 (batch_size,). Steps are counted from 0."""
+        number, turn = divmod(step, len(self.trained) // self.settings.batch_size)
+        return self.trained[self._pass(number)[turn]]
 
     def compute(self, batch: np.ndarray) -> Tensor:
         inputs, labels = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))

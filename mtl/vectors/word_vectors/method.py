@@ -17,6 +17,7 @@ from mtl.data.text import Tokenizer, moses
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import check_word_file
 from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.embedders.words import check_dim
 from mtl.methods.floors.entries import FloorKind
 from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
 from mtl.tasks.kinds.text import is_word
@@ -86,10 +87,7 @@ class WordVectorMethod(Method):
         assert request.vectors is not None
         self.file = VectorFile(request.vectors)
         self.texts = Expressions(request.dataset.texts, moses(request.suite.language), self.file.read_once)
-        expected, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
-        if expected not in (None, dim):
-            message = f"has vectors of {dim} numbers, but embeddings.dim={expected}; drop embeddings.dim"
-            raise InputError(message, path=request.vectors)
+        check_dim(request.vectors, self.texts.vectors.shape[1], getattr(config.embeddings, "dim", None))
         # The whole file, as an analogy may be answered by any of its words.
         vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
         self.fingerprints |= {"embeddings": self.file.sha256(), "embeddings.vectors": vectors}

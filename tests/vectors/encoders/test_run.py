@@ -78,9 +78,6 @@ def test_wrong_settings(small_run: Path, settings: dict[str, Any]) -> None:
 
 
 def test_what_is_no_finished_run(copied: Path, tmp_path: Path) -> None:
-    (tmp_path / "modules.json").touch()  # of an export
-    with raises_input_error():
-        open_encoder(str(tmp_path), {})
     with raises_input_error():
         open_encoder(str(tmp_path / "none"), {})
     with raises_input_error(file="config.yaml"):

@@ -38,8 +38,7 @@ def test_the_fingerprint_changes_with_the_content_alone(tmp_path: Path) -> None:
 def test_missing_texts_are_errors(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     missing, blank = (PretrainingTexts([tmp_path / name]) for name in "ba")
-    others = (PretrainingTexts(texts=[" "]), PretrainingTexts(texts=["a"], vocabulary=[tmp_path / "b"]))
-    for texts in (missing, blank, *others):
+    for texts in (missing, blank, PretrainingTexts(texts=["a"], vocabulary=[tmp_path / "b"])):
         with raises_input_error():
             texts.check()
 
