@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from mtl.embedders.elmo.weights import reorder_gates
-from mtl.vectors.elmo.lstm import ProjectedLSTMLayer
+from mtl.vectors.elmo.language_model import ProjectedLSTMLayer
 
 CLIP = 3.0
 

@@ -18,8 +18,7 @@ from mtl.reports.markdown import render_markdown
 from mtl.reports.rows import Row, Score
 from mtl.reports.tables import render_csv
 from mtl.tasks.suite import AVERAGE
-from mtl.vectors.board_layout import BY_TYPE
-from mtl.vectors.boards import find_boards
+from mtl.vectors.boards import BY_TYPE, find_boards
 from mtl.vectors.mteb.benchmark import find_benchmark, load_benchmark
 
 TRAINED = HashedEncoder(name="trained", trained_on=("klej/cdsc-r",), pooling="max")

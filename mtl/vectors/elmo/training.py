@@ -24,8 +24,7 @@ from mtl.embedders.elmo.network import BiLM
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, CharCnn, Embedding, Lstm, Options
 from mtl.embedders.elmo.weights import to_file
 from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
-from mtl.vectors.elmo.language_model import LanguageModel
-from mtl.vectors.elmo.lstm import TrainedLSTM
+from mtl.vectors.elmo.language_model import LanguageModel, TrainedLSTM
 from mtl.vectors.pretraining.resumable import FORMAT, ResumableTraining, train_once
 from mtl.vectors.words.training import note_source
 

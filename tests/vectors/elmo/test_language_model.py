@@ -4,8 +4,7 @@ import torch
 
 from mtl.embedders.elmo.network import BiLM
 from mtl.vectors.elmo.corpus import build_corpus, packed_lines
-from mtl.vectors.elmo.language_model import BEGIN, END, FIRST, UNKNOWN, LanguageModel, SampledSoftmax
-from mtl.vectors.elmo.lstm import TrainedLSTM
+from mtl.vectors.elmo.language_model import BEGIN, END, FIRST, UNKNOWN, LanguageModel, SampledSoftmax, TrainedLSTM
 from mtl.vectors.elmo.training import ELMoTraining
 
 SIZES = ELMoTraining(character_dim=4, filters=[[1, 3], [2, 5]], projection_dim=6, lstm_dim=9, dropout=0.0)

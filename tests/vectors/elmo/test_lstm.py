@@ -4,7 +4,7 @@ from allennlp_light.modules.lstm_cell_with_projection import LstmCellWithProject
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from mtl.vectors.elmo.lstm import ProjectedLSTMLayer
+from mtl.vectors.elmo.language_model import ProjectedLSTMLayer
 
 LENGTHS = [[3], [1, 1], [5, 5, 5], [9, 7, 4, 4, 1], [30, 6, 5, 4, 3, 2, 1]]
 CLIPS = [(1e9, 1e9), (0.3, 0.2)]  # none is reached, or both
