@@ -8,7 +8,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.columns import group_column, known_column, text_columns
-from mtl.benchmark_making.init_suite.file_column import NO_LABEL, FileColumn
+from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names
 from mtl.benchmark_making.init_suite.kinds import guess_kind
 from mtl.benchmark_making.init_suite.passage_answers import answer_columns, guess_answers
@@ -54,7 +54,6 @@ def _guess_keys(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) ->
     _choose_scored_split(guess)
     guess.unread = unread_columns(tables, guess.keys)
     guess.questions += unread_questions(tables.main, guess, known)
-    guess.notes += _notes_on_texts(guess.keys["text"], tables)
     _check_known_keys(guess, tables.main, known)
     if not is_writable(guess.keys):
         raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
@@ -146,16 +145,6 @@ def _choose_scored_split(guess: Guess) -> None:
     if guess.files["dev"] is None and guess.files["train"] is not None:
         scored = ", and scored" if guess.scored == "dev" else ""
         guess.why["files"] = f"no dev file: rows of train are held out{scored}"
-
-
-def _notes_on_texts(names: list[str], tables: SplitTables) -> list[str]:
-    """Notes on the texts that may stand for no text, as "nan" does."""
-    notes = []
-    for name in names:
-        columns = [table.columns[name] for table in tables.values() if name in table.columns]
-        values = NO_LABEL & {value.strip().lower() for column in columns for value in column.counts}
-        notes += [f"{quoted(name)} is {quoted_names(sorted(values))} in some rows: a text, or none?"] if values else []
-    return notes
 
 
 def _check_known_keys(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
