@@ -101,23 +101,23 @@ def _task_lines(values: Any, suite: Suite, id: str, indices: Indices, key: str) 
 def _by_split(values: Any, task: Task, key: str) -> RowsBySplit:
     """A task's rows by split. Values that do not name splits are of the split that scores the task. Raises InputError for other splits."""
     if not isinstance(values, Mapping) or not any(str(name).lower() in SPLIT_OF for name in values):
-        return _rows_by_split(values, task, task.scored_split, SPLITS, key)
+        return _wanted_rows(values, task, task.scored_split, SPLITS, key)
     by_split: RowsBySplit = {}
     for name, part in values.items():
         split = SPLIT_OF.get(str(name).lower(), "")
         if split not in SPLITS or split in by_split:
             raise InputError(f"split {name!r} must be {' or '.join(SPLITS)}, each named once", key=key)
-        by_split |= _rows_by_split(part, task, split, (split,), f"{key}.{name}")
+        by_split |= _wanted_rows(part, task, split, (split,), f"{key}.{name}")
     return by_split
 
 
-def _rows_by_split(values: Any, task: Task, default: str, wanted: Sequence[str], key: str) -> RowsBySplit:
-    """The rows of the wanted splits. A row that names no split is of the default one. Raises InputError for rows of which none is wanted."""
+def _wanted_rows(values: Any, task: Task, unnamed_split: str, wanted: Sequence[str], key: str) -> RowsBySplit:
+    """The rows of the wanted splits. A row that names no split is of `unnamed_split`. Raises InputError for rows of which none is wanted."""
     by_split: RowsBySplit = {}
     rows = value_rows(values, task, key)
     for number, row in enumerate(rows, start=1):
         row_key = f"{key}, row {number}"
-        name = row.pop(SPLIT, default)
+        name = row.pop(SPLIT, unnamed_split)
         if (split := SPLIT_OF.get(str(name).lower())) is None:
             problem = f"column {SPLIT!r} has {name!r}, and not train, dev or test; leave the column out"
             raise InputError(problem, key=row_key)
@@ -134,9 +134,11 @@ def _ids(rows: Sequence[Mapping[str, Any]], split: str, frame_index: Sequence[An
     if it was. Raises InputError for an index that may put the predictions to other rows."""
     if ID in rows[0]:
         return [row[ID] for row in rows]
-    index = [row[INDEX] for row in rows if INDEX in row]
-    is_in_order = not index or index == list(frame_index)
-    if is_in_order or (rows[0][IS_COUNT] and set(index) != set(frame_index)):  # a count of other rows says nothing
+    if INDEX not in rows[0]:
+        return None
+    index = [row[INDEX] for row in rows]
+    counts_other_rows = rows[0][IS_COUNT] and set(index) != set(frame_index)  # such a count says nothing
+    if counts_other_rows or index == list(frame_index):
         return None
     if not frame_index and all(isinstance(label, str) for label in index):
         return index

@@ -53,6 +53,8 @@ def run_folders(folder: Path) -> Iterator[Path]:
         with os.scandir(folder) as entries:
             names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
         is_run = "config.yaml" in names or (LOCK in names and is_held(folder / LOCK))
+    except FileNotFoundError:  # it has been removed meanwhile
+        return
     except PermissionError:
         is_run = True  # perhaps; nobody can tell
     if is_run:
@@ -106,7 +108,7 @@ def _changed_and_size(folder: Path) -> tuple[float, int]:
                 if not name.startswith(LOCK):  # whoever looks whether it is held touches it
                     changed = max(changed, status.st_mtime)
                 size += status.st_blocks * 512
-    with suppress(PermissionError):
+    with suppress(FileNotFoundError, PermissionError):
         changed = changed or folder.stat().st_mtime
     return changed, size
 

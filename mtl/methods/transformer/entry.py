@@ -54,7 +54,7 @@ class TransformerKind(MethodKind):
         if config.transformer.path is None and config.transformer.tokenizer is not None:
             message = "is for a transformer with its tokenizer elsewhere; set transformer.path="
             raise InputError(message, key="transformer.tokenizer")
-        spans = [id for id in config.tasks or suite.tasks if suite.tasks[id].marked]
+        spans = [task.id for task in suite.choose(config.tasks) if task.marked]
         if spans and not config.finetune.train_encoder:
             message = f"a fixed transformer has no vectors of marked spans ({', '.join(spans)}); choose other tasks, or variant=finetune"
             raise InputError(message, key="tasks")

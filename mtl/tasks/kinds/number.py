@@ -130,6 +130,6 @@ class Number(TargetKind):
 
 def _number(cell: str) -> float:
     try:
-        return float(cell)
+        return float(cell.replace("_", "?"))  # "1_000" is a number in Python alone
     except ValueError:
         raise ValueError(f"target {cell!r} is not a number") from None

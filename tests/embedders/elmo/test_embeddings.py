@@ -12,7 +12,7 @@ from processes import CONTEXT
 from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS, ElmoOptions
-from mtl.embedders.elmo import layer_cache as cache
+from mtl.embedders.elmo import embeddings
 from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, LayerCache, elmo_embeddings, run_elmo
 from mtl.embedders.elmo.model import ELMo
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
@@ -98,8 +98,8 @@ def test_float16_rows_equal_elmo_s_up_to_rounding(elmo: ELMo, tmp_path: Path) ->
 
 
 def test_several_shards(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "SHARD", 30 * 4 * elmo.width)  # 30 tokens
-    monkeypatch.setattr(cache, "CHUNK", 2)
+    monkeypatch.setattr(embeddings, "SHARD", 30 * 4 * elmo.width)  # 30 tokens
+    monkeypatch.setattr(embeddings, "CHUNK", 2)
     texts = [*sentences(30, 9), ["a"] * 40]
     check(LayerCache(tmp_path, elmo, np.dtype("float32")).sequences(texts), elmo, texts, 1e-5)
     assert len(list(tmp_path.glob("*.index.npz"))) > 4
@@ -119,7 +119,7 @@ def test_each_text_is_computed_once(elmo: ELMo, tmp_path: Path, monkeypatch: pyt
 
 
 def test_complete_shards_are_kept_after_a_crash(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "SHARD", 30 * 4 * elmo.width)
+    monkeypatch.setattr(embeddings, "SHARD", 30 * 4 * elmo.width)
     texts, layer_cache = sentences(40, 9), LayerCache(tmp_path, elmo, np.dtype("float32"))
     calls = 0
     rows = elmo.rows
