@@ -14,7 +14,9 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_json, write_text
 from mtl.base.interface import checked
 from mtl.base.settings.schema import Config
+from mtl.runs.finished import FinishedRun
 from mtl.runs.table import render
+from mtl.tasks.suite import load_suite
 
 if TYPE_CHECKING:
     from mtl.api.keys import Settings as Keys
@@ -80,7 +82,10 @@ def run_job(job: "Job", command: str) -> Run:
 
         run_together([job], command)
     else:
-        run_baseline(job, command)
+        summary = run_baseline(job, command)
+        if not was_finished:
+            # The suite as it is declared: that of a job has chosen the splits that are there.
+            return Run(FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
     finished_run = open(folder.path)
     recorded = finished_run.summary
     if was_finished and recorded["config"].get("statistic", "median") != job.config.statistic:
@@ -126,10 +131,8 @@ def import_predictions(
     for key, value in (("system", system), ("labels", labels)):  # whose own keys are no settings
         given[key] = fspath(value) if isinstance(value, PathLike) else value
     given = {key: value for key, value in given.items() if value is not None}
-    is_by_seed = (
-        isinstance(predictions, Sequence)
-        and len(predictions) > 0
-        and all(isinstance(of_seed, Mapping) or hasattr(of_seed, "iloc") for of_seed in predictions)
+    is_by_seed = isinstance(predictions, Sequence) and len(predictions) > 0 and all(
+        isinstance(of_seed, Mapping) or hasattr(of_seed, "iloc") for of_seed in predictions
     )
     by_seed = list(predictions) if is_by_seed else [predictions]
     indices = getattr(settings.get("suite"), "indices", None)  # of a `mtl.Suite` that is made of frames

@@ -12,7 +12,7 @@ from mtl.data.columns import LIST
 
 INTEGER = re.compile("[+-]?[0-9]{1,400}")
 INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
 TRUE = {true for _, true in TRUTH}
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
