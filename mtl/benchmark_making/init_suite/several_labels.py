@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.choice import are_candidates
@@ -22,12 +22,12 @@ LEAST_REPEATED = 3  # how often labels in lists occur on average, at least: word
 
 @dataclass(frozen=True)
 class SeveralLabels:
-    """Columns, or the cells of one column, that hold several labels of each row."""
+    """Several labels of each row: in lists, in cells as "joy;anger", in columns of a label or nothing, or in truth columns named after labels."""
 
     columns: Sequence[str]  # their names
     form: str  # how the labels stand in them, in words
-    separator: str | None = None  # between the labels of a cell; None: a cell is a list of labels, or one label or none
-    by_truth: bool = False  # whether each column is named after a label, and says whether a row has it
+    layout: Literal["lists", "cells", "columns", "truth columns"]
+    separator: str = SEPARATOR  # between the labels of a cell
     question: str | None = None  # what the user has to decide, as "key: message"; None: the evidence is unique
 
     @property
@@ -38,8 +38,8 @@ class SeveralLabels:
     def with_labels(self, table: FileTable) -> FileTable:
         """The table with the labels of each row as one column of texts, if it has labels in all columns."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
-        are_other = self.by_truth and not all(column.has_only_truths for column in columns)
-        if are_other or len(columns) < len(self.columns):
+        have_other_values = self.layout == "truth columns" and not all(column.has_only_truths for column in columns)
+        if have_other_values or len(columns) < len(self.columns):
             return table
         rows = zip(*(column.lists or column.texts for column in columns), strict=True)
         cells = [SEPARATOR.join(sorted(self._labels_of_row(row))) for row in rows]
@@ -52,14 +52,14 @@ class SeveralLabels:
 
     def _labels_of_row(self, cells: Sequence[Any]) -> list[str]:
         """The labels of a row, from what stands in its columns: texts, or lists of texts."""
-        if self.by_truth:
+        if self.layout == "truth columns":
             return [name for name, cell in zip(self.columns, cells, strict=True) if str(cell).lower() in TRUE]
         labels: list[str] = []
         for cell in cells:
             if isinstance(cell, list):
                 labels += cell
             else:
-                labels += [cell] if self.separator is None else cell.split(self.separator)
+                labels += cell.split(self.separator) if self.layout == "cells" else [cell]
         return [label.strip() for label in labels if label.strip()]
 
 
@@ -72,10 +72,9 @@ def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> list[Seve
         ways = f"several labels of a row (kind: {MULTI_LABEL}), or is one of them the target (target: NAME)?"
         question = f"kind: {quoted_names(truths)} are true or false: {ways}"
         form = f"{len(truths)} columns of two truth values"
-        possible.append(SeveralLabels(truths, form, by_truth=True, question=question))
-    possible += _lists_of_labels(table)
-    in_cells = map(_labels_in_cells, columns)
-    return [*possible, *(several for several in in_cells if several is not None)]
+        possible.append(SeveralLabels(truths, form, "truth columns", question=question))
+    in_cells = [_labels_in_cells(column) for column in columns]
+    return [*possible, *_lists_of_labels(table), *(several for several in in_cells if several is not None)]
 
 
 def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | None:
@@ -85,38 +84,39 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     if known.get("kind", MULTI_LABEL) != MULTI_LABEL or len(columns) < len(names):
         return None
     if len(columns) > 1:
-        by_truth = all(column.has_only_truths for column in columns)
-        return SeveralLabels(names, f"{len(columns)} columns", by_truth=by_truth)
+        are_truths = all(column.has_only_truths for column in columns)
+        return SeveralLabels(names, f"{len(columns)} columns", "truth columns" if are_truths else "columns")
     likely = next((several for several in several_labels(table, columns) if several.columns == names), None)
     if known.get("kind") != MULTI_LABEL and "label_separator" not in known:
         return likely
     if columns[0].lists:
-        return SeveralLabels(names, "lists of labels")
+        return SeveralLabels(names, "lists of labels", "lists")
     separator = known.get("label_separator") or (likely.separator if likely else SEPARATOR)
-    return SeveralLabels(names, "cells with labels", separator)
+    return SeveralLabels(names, "cells with labels", "cells", separator)
 
 
 def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, FileTable]) -> None:
-    """Declare kind, labels, separator and metric of a task with several labels; the first table gives the figures. Raises InputError if no row has a
-    label."""
+    """Declare kind, labels, separator and metric of a task with several labels; the first table gives the figures. InputError: no row has a label."""
     by_split = {split: several.joined_labels(table) for split, table in tables.items()}
     main, main_labels = next(iter(tables.values())), next(iter(by_split.values()))
     joined = FileColumn.joined([*by_split.values()])
     if not joined.counts:
         raise InputError(f"no row has a label in {quoted(several.target)}")
-    in_files = [*several.columns] if several.by_truth else sorted_labels(joined)
     guess.kind = MULTI_LABEL
     guess.declare(several.form, kind=MULTI_LABEL)
-    guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=in_files)
+    labels = [*several.columns] if several.layout == "truth columns" else sorted_labels(joined)
+    guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=labels)
     names = main.columns[several.columns[0]].labels
-    if not several.by_truth and (indices := indices_of_names(joined.counts, names)):
+    indices = indices_of_names(labels, names)
+    if indices and several.layout != "truth columns":
         guess.declare("the names are in the file's metadata", labels=names, indices=indices)
-    if several.separator not in (None, SEPARATOR):
+    holding = [label for label in guess.keys["labels"] if SEPARATOR in label]
+    if several.separator != SEPARATOR:
         guess.declare("", label_separator=several.separator)
-    elif holding := [label for label in guess.keys["labels"] if SEPARATOR in label]:
+    elif holding:
         problem = f"{quoted_names(holding)} would be cut at {SEPARATOR}, which stands between labels"
         guess.questions.append(f"label_separator: {problem}; name a sign that no label holds")
-    rarest = min(in_files, key=main_labels.counts.__getitem__)
+    rarest = min(labels, key=lambda label: main_labels.counts[label])
     in_rows = f"the rarest label, {quoted(rarest)}, is in {share(main_labels.counts[rarest], main.rows)} of the rows"
     guess.declare(f"{in_rows}; multi_macro_f1 counts all labels alike", metric="micro_f1")
     guess.questions += label_questions(main_labels, joined, by_split)
@@ -125,11 +125,10 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, Fil
 def _lists_of_labels(table: FileTable) -> list[SeveralLabels]:
     """The columns whose lists are sets of labels, without those with one item for each word, or each item, of another column."""
     lists = [column for column in table.columns.values() if _are_sets_of_labels(column)]
-    columns_of_sizes = Counter(map(_sizes, table.columns.values() if lists else ()))
+    columns_of_sizes = Counter(_sizes(column) for column in (table.columns.values() if lists else ()))
     lists = [column for column in lists if columns_of_sizes[_sizes(column)] == 1]
-    return [
-        SeveralLabels([column.name], f"lists of {len({*chain(*column.lists)})} different labels") for column in lists
-    ]
+    forms = [f"lists of {len({*chain(*column.lists)})} different labels" for column in lists]
+    return [SeveralLabels([column.name], form, "lists") for column, form in zip(lists, forms, strict=True)]
 
 
 def _sizes(column: FileColumn) -> tuple[int, ...]:
@@ -148,16 +147,18 @@ def _are_sets_of_labels(column: FileColumn) -> bool:
 
 
 def _labels_in_cells(column: FileColumn) -> SeveralLabels | None:
-    """The several labels in cells such as "joy,anger", with the question of whether they are. Most parts of such cells stand alone in others, too."""
+    """The several labels in cells such as "joy,anger", with the question of whether they are. At least half of the labels stand alone in other cells,
+    too, or no cell has a single label: that is no evidence for a space, which is in all cells of texts, too."""
     for separator in SEPARATORS:
         multiple = [value for value in column.counts if separator in value.strip()]
-        single = {*column.counts} - {*multiple}
-        in_multiple = {part.strip() for value in multiple for part in value.split(separator)}
-        parts = (in_multiple | {value.strip() for value in single}) - {""}
-        are_alone = 2 * len(in_multiple & single) >= len(parts) or (separator != " " and not single)
-        if multiple and are_alone and 1 < len(parts) < len(column.counts):
-            form = f"cells with several of {len(parts)} labels, as in {quoted(multiple[0])}"
+        single = {value for value in column.counts if separator not in value.strip()}
+        parts = {part.strip() for value in multiple for part in value.split(separator)}
+        labels = parts.union(value.strip() for value in single) - {""}
+        half_stand_alone = 2 * len(parts & single) >= len(labels)
+        no_single_label = not single and separator != " "
+        if multiple and (half_stand_alone or no_single_label) and 1 < len(labels) < len(column.counts):
+            form = f"cells with several of {len(labels)} labels, as in {quoted(multiple[0])}"
             several = f'several labels of a row (kind: {MULTI_LABEL}, label_separator: "{separator}")'
             question = f"kind: {quoted(column.name)}: {form}: {several}, or one label (kind: labels)?"
-            return SeveralLabels([column.name], form, separator, question=question)
+            return SeveralLabels([column.name], form, "cells", separator, question)
     return None

@@ -21,6 +21,9 @@ TARGET_NAMES = {"target", "targets", "gold"}  # of columns that may be targets w
 LIKELY_NAMES = {*TARGET_NAMES, *RATING_NAMES, "class", "judgment", "judgement", "duplicate"}
 ANSWER_NAMES = ("answer", "answerkey", "correct", "correct_answer", "solution")  # of targets beside candidates
 MOST_WAYS = 20  # columns in a question
+BY_NAME = "by its name"  # a rule that finds likely targets, as the next two are; its text is the reason for a column that it finds alone
+HIDDEN = "the only one without values in the test file"
+POSSIBLE = "the only column with labels or numbers"
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
 Columns = Sequence[FileColumn]
 
@@ -37,15 +40,19 @@ class TargetColumn(NamedTuple):
 def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
     """The target's column: the known one, or a guess. Raises InputError if there is none, and for lists that are texts."""
     chosen = _known_target(tables.main, known) if "target" in known else _guessed_target(id, tables, known)
-    if printed := next((value for value in chosen.column.counts if PRINTED_LIST.match(value)), None):
-        problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(printed)}"
-        raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
+    for value in chosen.column.counts:
+        if PRINTED_LIST.match(value):
+            problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(value)}"
+            raise InputError(f'{problem}; write them as JSON, ["a", "b"], or as a;b')
     return chosen
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
-    """The columns that may be targets, as they hold labels or numbers, or by their names."""
-    return [column for column in table.columns.values() if _may_be_target(column)]
+    """The columns that may be targets: those with two values or more, no ids, that hold numbers or labels, or are called label or target."""
+    columns = [column for column in table.columns.values() if not (column.lists or column.is_blank)]
+    columns = [column for column in columns if not (column.is_meta or column.is_id) and len(column.counts) > 1]
+    names = {*LABEL_NAMES, *TARGET_NAMES}
+    return [column for column in columns if column.numbers or column.is_category or column.name.lower() in names]
 
 
 def _known_target(table: FileTable, known: Mapping[str, Any]) -> TargetColumn:
@@ -57,38 +64,38 @@ def _known_target(table: FileTable, known: Mapping[str, Any]) -> TargetColumn:
 
 
 def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
-    """Several labels of a row, or one label or number: of the columns that are likely by their names, or that the test file lacks, or that are
-    possible at all. Raises InputError if there is none."""
+    """The target among the columns that the first of these rules finds, as several labels of a row, or else as one label or number:
+    1. columns whose names say that they are targets;
+    2. if the test file lacks some of the possible targets, those, as files without targets are often given out for tests;
+    3. all possible targets;
+    4. words that repeat, but only as several labels: sets such as "joy,anger" may be too many for one. Raises InputError if there are none."""
     main, test = tables.main, tables.test
-    columns = possible_targets(main)
-    named = _named_targets(main, columns)
-    hidden = [column for column in columns if test is not None and test.lacks(column.name)]
-    likely = named or hidden or columns
-    target = _target_of_several(main, likely or _repeated_words(main), named, known)
-    if target is None and not likely:
-        raise InputError(_no_target(id, main))
-    return target or _target_of_one(main, likely, columns, is_named=bool(named))
+    possible = possible_targets(main)
+    hidden = [column for column in possible if test is not None and test.lacks(column.name)]
+    some_hidden = hidden if len(hidden) < len(possible) else []
+    columns_by_rule = {BY_NAME: _named_targets(main, possible), HIDDEN: some_hidden, POSSIBLE: possible}
+    for rule, likely in columns_by_rule.items():
+        if likely:
+            return _target_of_several(main, likely, rule, known) or _target_of_one(main, likely, rule, possible)
+    target = _target_of_several(main, _repeated_words(main), POSSIBLE, known)
+    if target is not None:
+        return target
+    problem = f"target: no column looks like one: {main.listed}"
+    reasons = [*_unread(main), *list(main.incomplete.values())[:MOST_REASONS]]
+    raise InputError("; ".join([problem, *reasons, f"name it: --answer {shlex.quote(f'tasks.{id}.target=COLUMN')}"]))
 
 
-def _named_targets(table: FileTable, columns: Columns) -> Columns:
-    """The columns whose names say that they are targets: those called label, and if no other column can be the target but sources, those with one of
-    LIKELY_NAMES. Raises InputError if a column with such a name lacks values in some rows."""
-    if lacking := [name for name in table.incomplete if name.lower() in {*LABEL_NAMES, *LIKELY_NAMES}]:
-        raise InputError(table.incomplete[lacking[0]])
+def _named_targets(table: FileTable, possible: Columns) -> Columns:
+    """The columns called label, with those of LIKELY_NAMES if all others are sources. Raises InputError if one has no value in some rows."""
+    for name, problem in table.incomplete.items():
+        if name.lower() in {*LABEL_NAMES, *LIKELY_NAMES}:
+            raise InputError(problem)
     certain_names = {*LABEL_NAMES, *(ANSWER_NAMES if candidate_names(table) else ())}
-    certain = {column.name for column in columns if column.name.lower() in certain_names}
-    if certain:
-        return [column for column in columns if column.name in certain or column.is_called_label]
-    named = [column for column in columns if column.is_called_label or LIKELY_NAMES & set(column.words)]
-    names = {column.name for column in named}
-    return named if all(column.is_source for column in columns if column.name not in names) else []
-
-
-def _may_be_target(column: FileColumn) -> bool:
-    """Whether a column has two values or more, no ids, and holds numbers or labels, or is called label or target."""
-    if column.lists or column.is_blank or column.is_meta or column.is_id or len(column.counts) < 2:
-        return False
-    return bool(column.numbers) or column.is_category or column.name.lower() in {*LABEL_NAMES, *TARGET_NAMES}
+    if any(column.name.lower() in certain_names for column in possible):
+        return [column for column in possible if column.name.lower() in certain_names or column.is_called_label]
+    named = [column for column in possible if column.is_called_label or LIKELY_NAMES.intersection(column.words)]
+    others = [column for column in possible if column not in named and not column.is_source]
+    return [] if others else named
 
 
 def _repeated_words(table: FileTable) -> Columns:
@@ -97,55 +104,43 @@ def _repeated_words(table: FileTable) -> Columns:
     return [column for column in words if 1 < len(column.counts) <= column.rows / REPEATED]
 
 
-def _target_of_several(
-    table: FileTable, likely: Columns, named: Columns, known: Mapping[str, Any]
-) -> TargetColumn | None:
-    """The first of what may be several labels of a row, if the known keys allow them, and no other column is called label. If other columns are
-    likely, there is a question, except for a list that is called label."""
-    if known.get("kind", MULTI_LABEL) != MULTI_LABEL or {"range", "candidates"} & set(known):
+def _target_of_several(table: FileTable, likely: Columns, rule: str, known: Mapping[str, Any]) -> TargetColumn | None:
+    """The first of what may be several labels, with a question if others are likely, too; None if there is none, or known keys forbid it."""
+    if known.get("kind", MULTI_LABEL) != MULTI_LABEL or "range" in known or "candidates" in known:
         return None
-    labels = {column.name for column in named if column.is_called_label}
-    possible = [several for several in several_labels(table, likely) if not labels or labels & {*several.columns}]
+    labels = {column.name for column in likely if column.is_called_label and rule == BY_NAME}
+    possible = [several for several in several_labels(table, likely) if not labels or labels & set(several.columns)]
     if not possible:
         return None
-    several, question = possible[0], None if "kind" in known else possible[0].question
-    first = table.columns[several.columns[0]]
-    taken = {name for several in possible for name in several.columns}
-    rest = [column for column in likely if column.name not in taken and not column.is_source]
-    if (possible[1:] or rest) and not (first.lists and first.is_called_label):
+    several = possible[0]
+    column = table.columns[several.columns[0]]
+    taken = {name for way in possible for name in way.columns}
+    others = [other for other in likely if other.name not in taken and not other.is_source]
+    question = None if "kind" in known else several.question
+    if (len(possible) > 1 or others) and not (column.lists and column.is_called_label):
         ways = [f"{quoted(way.target)} (several labels of a row, in {way.form})" for way in possible]
-        question = _question([*ways, *(with_counts([column]) for column in rest)])
-    return TargetColumn(first, several.form, question, several)
+        question = _question([*ways, *(with_counts([other]) for other in others)])
+    return TargetColumn(column, several.form, question, several)
 
 
-def _target_of_one(table: FileTable, likely: Columns, columns: Columns, is_named: bool) -> TargetColumn:
+def _target_of_one(table: FileTable, likely: Columns, rule: str, possible: Columns) -> TargetColumn:
     """The only likely column, or the first one with a question, if there are several, or if it may say something else about the rows."""
     first, unread = likely[0], _unread(table)
     # An earlier column may have the same labels in other words, or finer ones, and be meant as well.
-    finer = [column for column in columns[: columns.index(first)] if first.follows_from(column)]
-    same = [column for column in finer if column.is_called_label or len(column.counts) == len(first.counts)]
-    question = _question([with_counts([column]) for column in [*likely, *same]])
-    if len(likely) + len(same) > 1:
-        return TargetColumn(first, f"one of {len(likely) + len(same)} that may be it", question)
-    if is_named:
-        return TargetColumn(first, "by its name")
-    if unread or first.is_source or first.is_repeated_text:
+    finer = [column for column in possible[: possible.index(first)] if first.follows_from(column)]
+    meant_as_well = [column for column in finer if column.is_called_label or len(column.counts) == len(first.counts)]
+    columns = [*likely, *meant_as_well]
+    question = _question([with_counts([column]) for column in columns])
+    if len(columns) > 1:
+        return TargetColumn(first, f"one of {len(columns)} that may be it", question)
+    if rule != BY_NAME and (unread or first.is_source or first.is_repeated_text):
         return TargetColumn(first, "perhaps", "; ".join([f"{question}, or say where the rows come from", *unread]))
-    is_only = len(columns) == 1
-    why = "the only column with labels or numbers" if is_only else "the only one without values in the test file"
-    return TargetColumn(first, why)
+    return TargetColumn(first, rule)
 
 
 def _question(ways: Sequence[str]) -> str:
     """The question that asks which of several columns, in words, is the target."""
     return f"target: {listed(ways, MOST_WAYS)} may be the target"
-
-
-def _no_target(id: str, table: FileTable) -> str:
-    """Why no column can be the target of a task, and what the user may answer."""
-    reasons = [*_unread(table), *list(table.incomplete.values())[:MOST_REASONS]]
-    problem = f"target: no column looks like one: {table.listed}"
-    return "; ".join([problem, *reasons, f"name it: --answer {shlex.quote(f'tasks.{id}.target=COLUMN')}"])
 
 
 def _unread(table: FileTable) -> list[str]:
