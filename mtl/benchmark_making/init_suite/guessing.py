@@ -1,6 +1,6 @@
 """Guess the keys of a task of a suite file from its files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -39,16 +39,16 @@ def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
     return guess
 
 
-def _guess_keys(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> None:
+def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
     """Guess the keys of a task, of which the known ones stay as they are. Raises InputError for data of which no task can be made."""
-    tables = sources
-    if answers := answer_columns(sources.main, known):
-        _files_with_targets(guess, sources, answers.target)
-        guess_answers(guess, sources.main, answers, known)
-    elif tagged := tagged_columns(sources.main, known):
-        guess_tags(guess, _files_with_targets(guess, sources, tagged.tags[0], words_of), tagged, known)
+    if answers := answer_columns(tables.main, known):
+        _files_with_targets(guess, tables, answers.target)
+        guess_answers(guess, tables.main, answers, known)
+    elif tagged := tagged_columns(tables.main, known):
+        guess_tags(guess, _files_with_targets(guess, tables, tagged.tags[0], by_word=True), tagged, known)
     else:
-        tables = _guess_row_targets(guess, sources, known)
+        tables = _declare_target(guess, tables, known)  # several labels have become one text in them
+        _declare_texts_and_group(guess, tables, known)
     guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
     _leave_out_files_without_inputs(guess, tables)
     _choose_scored_split(guess)
@@ -59,9 +59,8 @@ def _guess_keys(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) ->
         raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
 
 
-def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> SplitTables:
-    """Guess the keys of a task whose rows have a label, a number, a word or a candidate as the target, or several labels, which are a text in the
-    tables that come back."""
+def _declare_target(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> SplitTables:
+    """Declare the target of each row: one value, or several labels. Several become one text, as "joy;fear", in the tables that are returned."""
     try:
         chosen = chosen_target(guess.id, sources, known)
     except InputError as error:
@@ -69,13 +68,11 @@ def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, A
         raise InputError("; ".join([str(error), *ways])) from None
     several = chosen.several
     tables = SplitTables({split: several.with_labels(file) for split, file in sources.items()}) if several else sources
-    target = tables.main.columns[several.target] if several else chosen.column
-    guess.declare(chosen.why, target=target.name)
-    labelled = _files_with_targets(guess, tables, target.name)
-    if any(table.columns[target.name].lists for table in labelled.values()):
-        raise InputError(
-            f"column {quoted(target.name)} holds lists: name the kind, multi_label, token_labels or answer"
-        )
+    target = several.target if several else chosen.column.name
+    guess.declare(chosen.why, target=target)
+    labelled = _files_with_targets(guess, tables, target)
+    if any(table.columns[target].lists for table in labelled.values()):
+        raise InputError(f"column {quoted(target)} holds lists: name the kind, multi_label, token_labels or answer")
     before = list(guess.questions)
     if several:
         guess_several(guess, several, {split: sources[split] for split in labelled})
@@ -83,39 +80,40 @@ def _guess_row_targets(guess: Guess, sources: SplitTables, known: Mapping[str, A
         guess_kind(guess, labelled, known)
     if chosen.question:  # in place of those about the labels of a column that may not be the target
         guess.questions = [*before, chosen.question]
+    return tables
+
+
+def _declare_texts_and_group(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
+    """Declare the texts, known or guessed, and a column of groups, from the columns that are no target and no candidates."""
+    target = tables.main.columns[guess.keys["target"]]
     candidates = known.get("candidates") or guess.keys.get("candidates", [])
     used = {target.name, *target.name.split(BESIDE), *candidates}
-    if known.get("text") is not None:
-        guess.declare("", text=[known_column(tables.main, name).name for name in known["text"]])
+    if "text" in known:
+        guess.declare(GIVEN, text=[known_column(tables.main, name).name for name in known["text"]])
     else:
         texts = text_columns(tables, target, used, has_candidates=len(candidates) > 0)
         guess.declare(texts.why, text=texts.names)
         guess.questions += texts.questions
-    if "group" not in known and (group := group_column(tables, target, {*used, *guess.keys["text"]})):
-        distinct = count(len(group.counts), "distinct value")
-        why = f"an id with {distinct} in {count(tables.main.rows, 'row')}: rows with the same one stay together"
-        guess.declare(why, group=group.name)
-    return tables
+    group = group_column(tables, target, {*used, *guess.keys["text"]})
+    if group is not None:
+        values, rows = count(len(group.counts), "distinct value"), count(tables.main.rows, "row")
+        guess.declare(f"an id with {values} in {rows}: rows with the same one stay together", group=group.name)
 
 
-def _files_with_targets(
-    guess: Guess,
-    tables: SplitTables,
-    target: str,
-    items: Callable[[FileColumn], Any] = lambda column: column.values_by_row,
-) -> SplitTables:
-    """The files with targets. One whose targets are all the same is a question: they may be placeholders, and a test file with them is left out.
-    Raises InputError if a file other than test lacks targets. `items`: those of each row of a column."""
+def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word: bool = False) -> SplitTables:
+    """The files with targets; doubtful ones become questions. Raises InputError if a file without targets is no test file beside others."""
     labelled = SplitTables()
     for split, table in tables.items():
-        values = set(chain.from_iterable(items(table.columns[target]))) if table.has(target) else set()
-        if not values and (split != "test" or len(tables) == 1):
+        column = table.columns[target] if table.has(target) else FileColumn(target, [])
+        targets = set(chain.from_iterable(words_of(column) if by_word else column.values_by_row))
+        is_needed = split != "test" or len(tables) == 1
+        if is_needed and not targets:
             raise InputError(table.incomplete.get(target, f"no targets in column {quoted(target)}"), path=table.path)
-        if len(values) == 1 and len(tables) > 1:
-            stands = f"all targets of {split} are {quoted(min(values))}: a placeholder?"
-            guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
-        if len(values) > 1 or (values and split != "test") or len(tables) == 1:
+        if is_needed or len(targets) > 1:  # a single target in a test file may be a placeholder
             labelled[split] = table
+        if len(targets) == 1 and len(tables) > 1:
+            stands = f"all targets of {split} are {quoted(min(targets))}: a placeholder?"
+            guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
         for name in [name for name in target.split(BESIDE) if name in table.incomplete]:
             remedy = "fill or delete these rows, or no score is on this file"
             guess.questions.append(f"files.{split}: {table.incomplete[name]}: {remedy}")
@@ -154,8 +152,8 @@ def _check_known_keys(guess: Guess, main: FileTable, known: Mapping[str, Any]) -
             known_column(main, name)
     if guess.keys["target"] in guess.keys["text"]:
         raise InputError(f"text: {quoted(guess.keys['target'])} is the target: {main.listed}")
-    target = main.columns.get(guess.keys["target"])
-    if guess.kind != "labels" or target is None or target.labels:  # names stand for its labels
+    target = main.columns[guess.keys["target"]]
+    if guess.kind != "labels" or target.labels:  # names stand for its labels
         return
     labels, there = list(map(str, guess.keys["labels"])), quoted_names(sorted(target.counts))
     if lacking := [label for label in target.counts if label not in labels]:

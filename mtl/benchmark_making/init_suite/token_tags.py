@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.columns import with_counts
-from mtl.benchmark_making.init_suite.file_column import INDEX, LABEL_NAMES, FileColumn
+from mtl.benchmark_making.init_suite.file_column import INDEX, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted
 from mtl.benchmark_making.init_suite.labels import indices_of_names
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target_column import possible_targets
-from mtl.data.columns import LIST
 from mtl.data.forms import form_of
 
 TOKEN_LABELS = "token_labels"  # the kind of such a task in a suite file
@@ -26,30 +25,29 @@ Words = Sequence[Sequence[str]]  # the words, or the tags, of each row
 
 
 class Tagged(NamedTuple):
-    """The names of the column of tokens, and of those that have a tag for each token."""
+    """The names of the column of tokens, and of one or more columns that have a tag for each token, of which the first is the target."""
 
     tokens: str
     tags: Sequence[str]
 
 
 def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
-    """The columns of tokens and tags of a file: lists beside one with the name of tokens, those of CoNLL, or those that the user names with the kind.
-    None for a task of another kind. Raises InputError if the named columns hold no tokens or tags."""
+    """The columns of tokens and tags of a file. None if it does not show them, or if the user names another kind of task. Raises InputError if the
+    user names this kind, or a list beside the tokens as the target, and there are no tokens or no tags."""
     is_known, target = known.get("kind") == TOKEN_LABELS, known.get("target")
     words = _words_by_column(table, in_texts=is_known)
     tokens = _token_column(table, words, known)
     if is_known and tokens is None:
         raise InputError(f"kind: {TOKEN_LABELS} needs text: [COLUMN of tokens]: {table.listed}")
-    if tokens is None or known.get("kind", TOKEN_LABELS) != TOKEN_LABELS:
+    if tokens is None or ("kind" in known and not is_known):
         return None
     sizes = [len(row) for row in words[tokens]]
     beside = [name for name, rows in words.items() if name != tokens and [len(row) for row in rows] == sizes]
-    tags = [name for name in beside if _are_tags(words[name], in_lists=bool(table.columns[name].lists))]
-    chosen = [name for name in tags if target in (None, name)]
-    if not chosen and (is_known or (target in words and str(target).endswith(LIST))):
-        columns = "target: COLUMN" if target is None else quoted(str(target))
-        raise InputError(f"{columns} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}")
-    return Tagged(tokens, chosen) if chosen else None
+    tags = [name for name in beside if target in (None, name) and _are_tags(table.columns[name])]
+    if not tags and (is_known or target in words):
+        column = "target: COLUMN" if target is None else quoted(str(target))
+        raise InputError(f"{column} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}")
+    return Tagged(tokens, tags) if tags else None
 
 
 def guess_tags(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> None:
@@ -59,13 +57,13 @@ def guess_tags(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping
     guess.declare("", kind=TOKEN_LABELS)
     guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
     guess.declare("as many as the words", target=target)
-    columns = [column for column in possible_targets(main) if not column.numbers or column.words[-1] in LABEL_NAMES]
-    beside = [column.name for column in columns if not column.is_source and "target" not in known]
-    possible = dict.fromkeys([*tagged.tags, *beside])
-    if len(possible) > 1:
+    labels_of_rows = [column for column in possible_targets(main) if column.is_called_label or not column.numbers]
+    others = [column.name for column in labels_of_rows if not column.is_source]
+    possible = dict.fromkeys([*tagged.tags, *others])  # each once
+    if "target" not in known and len(possible) > 1:
         names = with_counts(main.columns[name] for name in possible)
         guess.questions.append(f"target: {names} may be the target; declare a task for each that counts")
-    tags = set(chain.from_iterable(chain.from_iterable(words_of(table.columns[target]) for table in tables.values())))
+    tags = {tag for table in tables.values() for row in words_of(table.columns[target]) for tag in row}
     labels, why = sorted(tags, key=lambda tag: (tag != "O", tag)), f"the {count(len(tags), 'tag')} in the files"
     if indices := indices_of_names(tags, main.columns[target].labels):
         labels, why = list(main.columns[target].labels), "the names in the file's metadata"
@@ -75,7 +73,7 @@ def guess_tags(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping
         remedy = "write the tags in labels, and these numbers in indices"
         guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
     guess.declare(why, labels=labels)
-    marks, metric = ("mark", "span_f1") if mark_entities(labels) else ("do not mark", "token_accuracy")
+    marks, metric = ("mark", "span_f1") if all_mark_entities(labels) else ("do not mark", "token_accuracy")
     guess.declare(f"its tags {marks} entities", metric=metric)
 
 
@@ -84,10 +82,10 @@ def words_of(column: FileColumn) -> Words:
     return column.lists or [re.findall("[^ ]+", text) for text in column.texts]
 
 
-def mark_entities(tags: Iterable[str]) -> bool:
-    """Whether all tags mark entities, as B-PER, I-PER and O."""
+def all_mark_entities(tags: Iterable[str]) -> bool:
+    """Whether all tags mark entities, as B-PER, I-PER and O, or B, I and O."""
     distinct = set(tags)
-    return all(map(ENTITY_TAG.fullmatch, distinct)) and (distinct >= {"B", "I"} or "-" in "".join(distinct))
+    return all(map(ENTITY_TAG.fullmatch, distinct)) and ({"B", "I"} <= distinct or any("-" in tag for tag in distinct))
 
 
 def _words_by_column(table: FileTable, in_texts: bool) -> dict[str, Words]:
@@ -103,22 +101,22 @@ def _are_positions(words: Sequence[str]) -> bool:
 
 
 def _token_column(table: FileTable, words: Mapping[str, Words], known: Mapping[str, Any]) -> str | None:
-    """The only column with the name of tokens that is no key of other objects, as the words of spans are; or that of CoNLL, the first one, if it has
-    most different words. The user may name another text of CoNLL, and of any form if the kind is known, too. None: nothing says which it is."""
+    """The column of tokens among those of words: the last text that the user names, if the kind, the form CoNLL or its own name says that it holds
+    tokens; else the only one with the name of tokens, or CoNLL's first one, if no other has more different words. None: nothing says which it is."""
     is_conll = form_of(table.path, table.layout) == "conll"
-    named = [name for name in words if "." not in name and TOKEN_COLUMNS & set(table.columns[name].words)]
-    if (text := known.get("text")) is not None:
-        are_tokens = known.get("kind") == TOKEN_LABELS or is_conll
-        return next((name for name in text[-1:] if name in words and (are_tokens or name in named)), None)
+    named = [name for name in words if "." not in name and TOKEN_COLUMNS.intersection(table.columns[name].words)]
+    if "text" in known:
+        possible = list(words) if is_conll or "kind" in known else named
+        return next((name for name in known["text"][-1:] if name in possible), None)
     if len(named) == 1:
         return named[0]
     most = max(words, key=lambda name: len(set(chain.from_iterable(words[name]))), default=None)
     return most if is_conll and most == next(iter(words), None) else None
 
 
-def _are_tags(tags: Words, in_lists: bool) -> bool:
-    """Whether these look like tags: few different ones, each of several tokens, which mark entities, or in lists have no spaces."""
-    counts = Counter(chain.from_iterable(tags))
-    if not 1 < len(counts) <= MOST_TAGS or TOKENS_PER_TAG * len(counts) > counts.total():
-        return False
-    return mark_entities(counts) or (in_lists and all(tag and not set(tag) & set(" \t\n") for tag in counts))
+def _are_tags(column: FileColumn) -> bool:
+    """Whether its words look like tags: few different ones, each of several tokens, which mark entities, or in lists have no spaces."""
+    counts = Counter(chain.from_iterable(words_of(column)))
+    are_few = 1 < len(counts) <= MOST_TAGS and TOKENS_PER_TAG * len(counts) <= counts.total()
+    are_names = bool(column.lists) and all(re.fullmatch("[^ \t\n]+", tag) for tag in counts)
+    return are_few and (are_names or all_mark_entities(counts))

@@ -11,7 +11,7 @@ from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.benchmark_making.init_suite.nested_rows import NO_NAME
 from mtl.benchmark_making.init_suite.passage_answers import ANSWER, START
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
-from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS, mark_entities, words_of
+from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS, all_mark_entities, words_of
 from mtl.data.columns import LIST
 from mtl.tasks.task import BESIDE
 
@@ -81,7 +81,7 @@ def _is_beside(table: FileTable, name: str, target: FileColumn) -> bool:
 def _tags(table: FileTable) -> list[str]:
     """The columns of texts whose words are tags of entities."""
     columns = [column for column in table.columns.values() if column.several_words]
-    return [column.name for column in columns if mark_entities(chain.from_iterable(words_of(column)))]
+    return [column.name for column in columns if all_mark_entities(chain.from_iterable(words_of(column)))]
 
 
 def _places(table: FileTable) -> list[str]:
