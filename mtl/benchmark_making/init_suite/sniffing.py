@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from enum import Enum
 from pathlib import Path
 
 from mtl.base.errors import InputError
@@ -15,8 +15,10 @@ from mtl.tasks.layout import Layout, Reading
 LINES, SIGNS = 3000, 2**18  # the most lines at the beginning of a file that are read, and about how many characters
 REGULAR = 0.9  # in the form of CoNLL, the least share of lines with the usual number of cells: single ones may be odd
 LEAST_TOKENS = 10  # in the form of CoNLL: fewer lines may have as many cells by chance
+QUOTING_QUESTION = "reading.quoted: all quotation marks stand around cells: do they quote them, or are they text?"
 
 Rows = Sequence[Sequence[str]]  # of a table: the cells of each row
+Quoting = Enum("Quoting", {"QUOTED": True, "PLAIN": False, "UNSURE": None})  # with the values of `reading.quoted`
 
 
 @dataclass(frozen=True)
@@ -49,19 +51,19 @@ def _first_lines(path: Path, encoding: str | None) -> list[str]:
     """The first lines of a data file. Raises InputError for a file that cannot be read, or that is not in the encoding."""
     lines: list[str] = []
     size = 0
-    for line in islice(row_lines(path, Layout(reading=Reading(encoding=encoding))), LINES):
+    for line in row_lines(path, Layout(reading=Reading(encoding=encoding))):
         lines.append(line)
-        if (size := size + len(line)) > SIGNS:
+        size += len(line)
+        if len(lines) == LINES or size > SIGNS:
             break
     return lines
 
 
 def _check_encoding(path: Path, encoding: str, lines: Sequence[str]) -> None:
     """Raise InputError for a file that is UTF-8, and not in the encoding that the user names for all files of the task."""
-    try:
+    utf8 = lines
+    with suppress(InputError):  # the usual case: a file in another encoding cannot be read as UTF-8
         utf8 = _first_lines(path, None)
-    except InputError:
-        return
     if utf8 != lines and not "".join(utf8).isascii():
         raise InputError(f"is not {encoding}, but UTF-8; convert all files of the task to one encoding", path=path)
 
@@ -91,25 +93,16 @@ def _is_annotated(lines: Sequence[str]) -> bool:
 def _sniffed_table(lines: Sequence[str], known: Reading, form: str, shown_form: str) -> Sniffed:
     """How a table is read whose form its lines show. Only what is not as the form or the user says is a part of its reading."""
     separator, *others = [known.separator] if known.separator else _separators(lines, TABLES[shown_form][0])
-    is_quoted = known.quoted
-    if is_quoted is None:
-        is_quoted = separator != "\t" or _is_quoted(lines)
+    quoting = _quoting(lines, separator) if known.quoted is None else Quoting(known.quoted)
     if separator == "\t" and not (known.form or known.separator):
         shown_form = "tsv"
-    usual_separator, is_usually_quoted = TABLES[shown_form]
-    reading = Reading(
-        form=None if shown_form == form else shown_form,
-        separator=None if separator in (usual_separator, known.separator) else separator,
-        quoted=None if is_quoted in (is_usually_quoted, known.quoted) else is_quoted,
-    )
-    questions: list[str] = []
-    if others:
-        questions.append(f"reading.separator: the cells are set apart by {separator!r} or {others[0]!r}?")
-    if is_quoted is None:
-        questions.append(
-            "reading.quoted: all quotation marks stand around cells: do they quote them, or are they text?"
-        )
-    return Sniffed(reading, questions, _rows(lines, separator, is_quoted is True), any('"' in line for line in lines))
+    shown, usual = Reading(shown_form, separator, quoting.value), Reading(form, *TABLES[shown_form])
+    differing = {key: value for key, value in vars(shown).items() if value not in (vars(usual)[key], vars(known)[key])}
+    questions = [f"reading.separator: the cells are set apart by {separator!r} or {others[0]!r}?"] if others else []
+    if quoting is Quoting.UNSURE:
+        questions.append(QUOTING_QUESTION)
+    rows = _rows(lines, separator, quoting is Quoting.QUOTED)
+    return Sniffed(Reading(**differing), questions, rows, has_quotes='"' in "".join(lines))
 
 
 def _separators(lines: Sequence[str], usual: str) -> list[str]:
@@ -118,15 +111,19 @@ def _separators(lines: Sequence[str], usual: str) -> list[str]:
     return [usual] if usual in fitting or not fitting else fitting
 
 
-def _is_quoted(lines: Sequence[str]) -> bool | None:
-    """Whether cells between tabs stand in quotes: only so all rows have as many cells, or all quotation marks enclose cells, and stand in each line
-    or doubled in a cell. None: perhaps, as all marks enclose cells. Else they are text."""
-    if _is_regular(lines, "\t", is_quoted=True) and not _is_regular(lines, "\t", is_quoted=False):
-        return True
+def _quoting(lines: Sequence[str], separator: str) -> Quoting:
+    """What the quotation marks of a table do:
+    - QUOTED: they quote cells: in tables without tabs; if rows have as many cells only so; or if all enclose cells, in each line or doubled in one.
+    - UNSURE: all enclose cells, as in `"a text"`, but some lines have none, and no cell has doubled ones, as in `"a ""good"" text"`.
+    - PLAIN: they are a part of the texts."""
+    needs_quotes = _is_regular(lines, "\t", is_quoted=True) and not _is_regular(lines, "\t", is_quoted=False)
+    if separator != "\t" or needs_quotes:
+        return Quoting.QUOTED
     marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]
     if not marked or not all(re.fullmatch('"([^"]|"")*"', cell) for cell in marked):
-        return False
-    return all('"' in line for line in lines) or any('""' in cell[1:-1] for cell in marked) or None
+        return Quoting.PLAIN
+    are_shown_to_quote = all('"' in line for line in lines) or any('""' in cell[1:-1] for cell in marked)
+    return Quoting.QUOTED if are_shown_to_quote else Quoting.UNSURE
 
 
 def _is_regular(lines: Sequence[str], separator: str, is_quoted: bool) -> bool:
