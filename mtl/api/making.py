@@ -131,8 +131,10 @@ def import_predictions(
     for key, value in (("system", system), ("labels", labels)):  # whose own keys are no settings
         given[key] = fspath(value) if isinstance(value, PathLike) else value
     given = {key: value for key, value in given.items() if value is not None}
-    is_by_seed = isinstance(predictions, Sequence) and len(predictions) > 0 and all(
-        isinstance(of_seed, Mapping) or hasattr(of_seed, "iloc") for of_seed in predictions
+    is_by_seed = (
+        isinstance(predictions, Sequence)
+        and len(predictions) > 0
+        and all(isinstance(of_seed, Mapping) or hasattr(of_seed, "iloc") for of_seed in predictions)
     )
     by_seed = list(predictions) if is_by_seed else [predictions]
     indices = getattr(settings.get("suite"), "indices", None)  # of a `mtl.Suite` that is made of frames

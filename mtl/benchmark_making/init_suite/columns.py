@@ -10,7 +10,7 @@ from mtl.benchmark_making.init_suite.guess import ID, count, quoted, share
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 
 MOST_REASONS = 2  # a message says of so many columns why they are not what is missing
-CODE = re.compile(r"[!-~]*[\d/_][!-~]*")  # an id or an address: ASCII without spaces
+CODE = re.compile(r"[!-.:-^`-~]*[\d/_][!-~]*")  # an id or an address: ASCII without spaces
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 

@@ -1,6 +1,7 @@
 """Guess the keys of a task of a suite file from its files."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -32,7 +33,8 @@ def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
     try:
         _guess_keys(guess, read_tables(guess, data_dir, known), known)
     except InputError as error:
-        guess.problem = str(error)
+        files = [question for question in guess.questions if question.startswith("files.")]
+        guess.problem = "; ".join([str(error), *files])  # another file may have what this one lacks
     answered = {*known, *(f"reading.{key}" for key in known.get("reading") or ())}
     answered |= {f"files.{split}" for split, name in known_files.items() if guess.files.get(split) == name}
     guess.questions = [question for question in guess.questions if question.partition(":")[0] not in answered]
@@ -47,7 +49,8 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
     elif tagged := tagged_columns(tables.main, known):
         guess_tags(guess, _files_with_targets(guess, tables, tagged.tags[0], by_word=True), tagged, known)
     else:
-        tables = _declare_target(guess, tables, known)  # several labels have become one text in them
+        with _naming_other_targets(guess, tables.main, known):
+            tables = _declare_target(guess, tables, known)  # several labels have become one text in them
         _declare_texts_and_group(guess, tables, known)
     guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
     _leave_out_files_without_inputs(guess, tables)
@@ -59,13 +62,19 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
         raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
 
 
+@contextmanager
+def _naming_other_targets(guess: Guess, table: FileTable, known: Mapping[str, Any]) -> Iterator[None]:
+    """A block whose refusals also say what else in the table may be the target, unless the user names it."""
+    try:
+        yield
+    except InputError as error:
+        ways = other_targets(guess.id, table) if "target" not in known else []
+        raise InputError("; ".join([str(error), *ways])) from None
+
+
 def _declare_target(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> SplitTables:
     """Declare the target of each row: one value, or several labels. Several become one text, as "joy;fear", in the tables that are returned."""
-    try:
-        chosen = chosen_target(guess.id, sources, known)
-    except InputError as error:
-        ways = other_targets(guess.id, sources.main) if "target" not in known else []
-        raise InputError("; ".join([str(error), *ways])) from None
+    chosen = chosen_target(guess.id, sources, known)
     several = chosen.several
     tables = SplitTables({split: several.with_labels(file) for split, file in sources.items()}) if several else sources
     target = several.target if several else chosen.column.name

@@ -1,5 +1,6 @@
 """How one data file is read, as its name and first lines show: form, separator and quotes."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -98,7 +99,11 @@ def _sniffed_table(lines: Sequence[str], known: Reading, form: str, shown_form: 
         shown_form = "tsv"
     shown, usual = Reading(shown_form, separator, quoting.value), Reading(form, *TABLES[shown_form])
     differing = {key: value for key, value in vars(shown).items() if value not in (vars(usual)[key], vars(known)[key])}
-    questions = [f"reading.separator: the cells are set apart by {separator!r} or {others[0]!r}?"] if others else []
+    questions = (
+        [f"reading.separator: the cells are set apart by {json.dumps(separator)} or {json.dumps(others[0])}?"]
+        if others
+        else []
+    )
     if quoting is Quoting.UNSURE:
         questions.append(QUOTING_QUESTION)
     rows = _rows(lines, separator, quoting is Quoting.QUOTED)

@@ -116,7 +116,7 @@ def _target_of_several(table: FileTable, likely: Columns, rule: str, known: Mapp
     column = table.columns[several.columns[0]]
     taken = {name for way in possible for name in way.columns}
     others = [other for other in likely if other.name not in taken and not other.is_source]
-    question = None if "kind" in known else several.question
+    question = None if "kind" in known or "label_separator" in known else several.question
     if (len(possible) > 1 or others) and not (column.lists and column.is_called_label):
         ways = [f"{quoted(way.target)} (several labels of a row, in {way.form})" for way in possible]
         question = _question([*ways, *(with_counts([other]) for other in others)])
