@@ -32,30 +32,31 @@ def known_column(table: FileTable, name: object) -> FileColumn:
 
 
 def text_columns(tables: SplitTables, target: FileColumn, used: Collection[str], has_candidates: bool) -> Texts:
-    """The columns of texts beside those that are used, one or two: those of several words, or if there are none, those of one. Candidates have one
-    text beside them, or none. Raises InputError if a task without candidates has none."""
+    """The texts beside the used columns: one or two, but beside candidates one or none. Raises InputError if a task without candidates has none."""
     unused = [column for column in tables.main.columns.values() if column.name not in used]
     possible = [column for column in unused if why_no_text(column, tables.test, target) is None]
-    sentences = [column for column in possible if column.several_words * 2 >= column.rows]
-    most = 1 if has_candidates else 2
-    chosen = (sentences or possible)[:most]
-    if not chosen and not has_candidates:
+    if not possible and not has_candidates:
         incomplete = list(tables.main.incomplete.values())[:MOST_REASONS]
         raise InputError("; ".join([f"text: no column looks like one: {tables.main.listed}", *incomplete]))
+    most = 1 if has_candidates else 2
+    sentences = [column for column in possible if column.several_words * 2 >= column.rows]
+    chosen = (sentences or possible)[:most]
     shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
     why = f"several words in {' and '.join(shares)} of {count(tables.main.rows, 'row')}" if sentences else "words"
-    names = [column.name for column in chosen]
-    repeated = [column for column in unused if _is_text_of_many_rows(column, target)]
-    further = {column.name: column for column in [*possible, *repeated] if column.name not in names}
+    further = [column for column in possible if column not in chosen]
+    further += [column for column in unused if column not in possible and _is_text_of_many_rows(column, target)]
     remedy = f"if the target depends on them, name them in text, {count(most, 'column')} at most, or write them into one text"
-    return Texts(names, why, [f"text: {with_counts(further.values())} may be texts, too; {remedy}"] if further else [])
+    questions = [f"text: {with_counts(further)} may be texts, too; {remedy}"] if further else []
+    return Texts([column.name for column in chosen], why, questions)
 
 
 def group_column(tables: SplitTables, target: FileColumn, used: Collection[str]) -> FileColumn | None:
     """The first column of ids that repeat, and not in a few rows only: rows with the same id share something, and must not be in two splits. An
     index is a place in a text, and a column that a file lacks may depend on the target."""
-    for column in [column for column in tables.main.columns.values() if column.name not in used and column.is_id]:
-        repeats = 1 < len(column.counts) <= GROUPED * column.rows and column.words[-1] != "index"
+    for column in tables.main.columns.values():
+        if column.name in used or not column.is_id or column.words[-1] == "index":
+            continue
+        repeats = 1 < len(column.counts) <= GROUPED * column.rows
         if repeats and not column.follows_from(target) and all(table.has(column.name) for table in tables.values()):
             return column
     return None
@@ -63,26 +64,21 @@ def group_column(tables: SplitTables, target: FileColumn, used: Collection[str])
 
 def why_no_text(column: FileColumn, test: FileTable | None, target: FileColumn) -> str | None:
     """Why a column is no text, in words: the first reason that applies. None: it looks like a text."""
-    values = count(len(column.counts), "value")
-    if column.lists:
-        return "lists"
-    if column.is_blank:
-        return "no value"
-    if len(column.counts) < 2:
-        return f"one value, {quoted(column.texts[0])}"
-    if column.is_meta:
-        return "meta data"
-    if column.is_id:
-        return ID
-    if not column.is_long and column.follows_from(target):
-        return f"it follows from {quoted(target.name)}"
-    if column.numbers or column.is_category:
-        return f"numbers, {values}" if column.numbers else values
-    if 2 * sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value)) > column.rows:
-        return "ids or addresses"
-    if test is not None and test.lacks(column.name):
-        return "the test file has no values in it"
-    return None
+    values, any_value = count(len(column.counts), "value"), next(iter(column.counts), "")
+    codes = sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value))
+    reasons = {
+        "lists": len(column.lists) > 0,
+        "no value": column.is_blank,
+        f"one value, {quoted(any_value)}": len(column.counts) < 2,
+        "meta data": column.is_meta,
+        ID: column.is_id,
+        f"it follows from {quoted(target.name)}": not column.is_long and column.follows_from(target),
+        f"numbers, {values}": bool(column.numbers),
+        values: column.is_category,
+        "ids or addresses": 2 * codes > column.rows,
+        "the test file has no values in it": test is not None and test.lacks(column.name),
+    }
+    return next((reason for reason, applies in reasons.items() if applies), None)
 
 
 def with_counts(columns: Iterable[FileColumn]) -> str:

@@ -31,6 +31,7 @@ SOURCE_NAMES = {  # of a column that says where a row comes from: a target only 
 TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
 # A column whose values stand in REPEATED rows each, on average, holds categories, not texts; CATEGORIES values or more must stand in FREQUENT rows.
 REPEATED, CATEGORIES, FREQUENT, MOST_CATEGORIES = 4, 100, 20, 500
+META = ("meta.", "metadata.")  # begin the names, in lower case, of columns below a key of meta data
 LABELS_OF_WORDS = 10  # labels of several words
 LONG, LONG_SIGNS = 6, 60  # words, and characters, on average; no label or name of a category has so many
 SEVERAL_SIGNS = 4  # signs of a script without spaces that may be several words
@@ -134,7 +135,7 @@ class FileColumn:
     @property
     def is_meta(self) -> bool:
         """Whether the column is below a key of meta data, which no model reads."""
-        return self.name.lower().startswith(("meta.", "metadata."))
+        return self.name.lower().startswith(META)
 
     @property
     def is_question(self) -> bool:

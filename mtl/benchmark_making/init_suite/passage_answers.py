@@ -30,7 +30,8 @@ def answer_columns(table: FileTable, known: Mapping[str, Any]) -> AnswerColumns 
     that the task is of this kind, and its columns are not known."""
     answers, starts, passage = SQUAD
     is_squad = known.get("target", answers) == answers and _has_squad_columns(table)
-    if known.get("kind") != ANSWER and (not is_squad or {"kind", "target"} & set(known) or table.layout.reading.spans):
+    user_says_otherwise = "kind" in known or "target" in known or table.layout.reading.spans
+    if known.get("kind") != ANSWER and (user_says_otherwise or not is_squad):
         return None
     target = known.get("target", answers if is_squad else None)
     text = known.get("text", [QUESTION, passage] if is_squad else [])
@@ -82,9 +83,9 @@ def _are_answers(answers: FileColumn, starts: FileColumn, passages: FileColumn) 
     places_of_answers: list[int] = []
     for texts, places, passage in zip(answers.values_by_row, starts.values_by_row, passages.texts, strict=True):
         if any(texts):
-            if len(texts) != len(places) or not all(map(INDEX.fullmatch, places)):
-                return False
-            if not all(passage.startswith(text, int(place)) for text, place in zip(texts, places, strict=True)):
+            pairs = zip(texts, places, strict=False)
+            stand_there = all(INDEX.fullmatch(place) and passage.startswith(text, int(place)) for text, place in pairs)
+            if len(texts) != len(places) or not stand_there:
                 return False
             places_of_answers += map(int, places)
     return any(places_of_answers)
