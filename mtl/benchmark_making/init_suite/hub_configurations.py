@@ -1,5 +1,4 @@
-"""The configurations of a data set of the Hub, each of which is a task, by its card or the names of its files. A card is not trusted: what is not of
-the form that the Hub documents ("Data files configuration") does not count."""
+"""The configurations of a data set of the Hub, each of which is a task. What its card says in a form that the Hub does not document is ignored."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -14,11 +13,11 @@ from fsspec.utils import glob_translate
 from mtl.base.errors import InputError, locating
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
-from mtl.benchmark_making.init_suite.named_tasks import WORD, first_part, task_id
+from mtl.benchmark_making.init_suite.named_tasks import WORD, name_of_parts, split_in, task_id
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
 DEFAULT = "default"  # the name of the configuration of a card that names none
-LONGEST_PATTERN, MOST_STARS = 500, 8  # characters, and stars, of a pattern of file names: others could take for ever
+LONGEST_PATTERN, MOST_STARS = 500, 8  # characters and stars: each star multiplies the time that matching may take
 MOST_FILES = 3  # of a split in a message
 
 
@@ -36,10 +35,9 @@ class Configuration:
 
 
 def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Configuration]:
-    """The configurations whose data files, among those of the data set, a card names, or those of the Hub's conversion, which has no card. Raises
-    InputError if there are no such files."""
+    """The configurations that a card declares, or without one the Hub's conversion has; perhaps none. Raises InputError as `_matching` does."""
     declared = [] if card else _converted(files)
-    for item in _dictionaries(card.get("configs")):
+    for item in [entry for entry in _items(card.get("configs")) if isinstance(entry, dict)]:
         name, folder = str(item.get("config_name", DEFAULT)), str(item.get("data_dir") or "")
         below = [path for path in sorted(files) if not folder or PurePosixPath(path).is_relative_to(folder)]
         with locating(unit=f"configuration {name}"):
@@ -58,30 +56,30 @@ def _converted(files: Collection[str]) -> list[Configuration]:
 
 
 def _files_by_split(data_files: Any, folder: str, files: Sequence[str]) -> dict[str, list[str]]:
-    """The files of a configuration by split: as the card says, else by the word of a split in their names, else in their folders. Without any they
-    are training rows, as on the Hub. Raises InputError for a pattern that names none of the files in the configuration's folder."""
-    if entries := [entry for entry in _dictionaries(data_files) if "split" in entry]:
-        return {str(entry["split"]): _matching(entry.get("path"), folder, files) for entry in entries}
-    if data_files is None:
-        paths = [path for path in files if not PurePosixPath(path).name.startswith((".", "README"))]
-    else:
-        paths = _matching(data_files, folder, files)
+    """The files of a configuration by split: as its card says, of which several entries may name one split; else by the words in their paths."""
+    patterns_by_split: dict[str, list[Any]] = {}
+    for entry in _items(data_files):
+        if isinstance(entry, dict) and "split" in entry:
+            patterns_by_split.setdefault(str(entry["split"]), []).extend(_items(entry.get("path")))
+    if patterns_by_split:
+        return {split: _matching(patterns, folder, files) for split, patterns in patterns_by_split.items()}
+    visible = [path for path in files if not PurePosixPath(path).name.startswith((".", "README"))]
     files_by_split: dict[str, list[str]] = {}
-    for path in paths:
+    for path in visible if data_files is None else _matching(_items(data_files), folder, files):
         words = WORD.findall(PurePosixPath(path).stem.lower()) or WORD.findall(path.lower()) or ["train"]
         files_by_split.setdefault(SPLIT_OF[words[-1]], []).append(path)
     return files_by_split
 
 
-def _dictionaries(value: Any) -> list[dict[Any, Any]]:
-    """The dictionaries in a list, or the only one."""
-    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+def _items(value: Any) -> list[Any]:
+    """The items of a list; a card may write an only item without the list."""
+    return value if value and isinstance(value, list) else [value]
 
 
-def _matching(patterns: Any, folder: str, files: Sequence[str]) -> list[str]:
-    """The files that a pattern below a folder, or one of a list, names, in order. Raises InputError for a pattern that names none."""
-    matches = dict[str, None]()
-    for item in patterns if patterns and isinstance(patterns, list) else [patterns]:
+def _matching(patterns: Sequence[Any], folder: str, files: Sequence[str]) -> list[str]:
+    """The files that patterns below a folder fit, in order. Raises InputError for a pattern that fits none, or is malformed, or beyond the limits."""
+    matches: list[str] = []
+    for item in patterns:
         pattern = str(PurePosixPath(folder, str(item)))
         fitting: list[str] = []
         if len(pattern) <= LONGEST_PATTERN and pattern.count("*") <= MOST_STARS:
@@ -90,8 +88,8 @@ def _matching(patterns: Any, folder: str, files: Sequence[str]) -> list[str]:
                 fitting = [file for file in files if expression.match(file)]
         if not fitting:
             raise InputError(f"no file of the data set fits {pattern[:200]}; name another revision: @REVISION")
-        matches |= dict.fromkeys(fitting)
-    return list(matches)
+        matches += fitting
+    return list(dict.fromkeys(matches))  # a file that several patterns fit is read once
 
 
 def configured_tasks(chosen: Sequence[Configuration], dataset: str) -> list[Guess]:
@@ -113,26 +111,25 @@ def configured_tasks(chosen: Sequence[Configuration], dataset: str) -> list[Gues
 
 
 def _task(id: str, configuration: Configuration) -> Guess:
-    """The files of a configuration as those of a task. A split is certain if it is the only one that has its word, and this is its whole name."""
+    """A configuration as a task. A split of the task is certain if only one of the Hub's has its word, and this word is the whole name."""
     guess = Guess(id, "", {})
-    splits_by_name: dict[str, str] = {}
-    for name in configuration.files_by_split:
-        splits = {SPLIT_OF[word] for word in WORD.findall(name.lower())}
-        if len(splits) == 1 or len(configuration.files_by_split) == 1:
-            splits_by_name[name] = splits.pop() if len(splits) == 1 else "train"
+    choices: dict[str, dict[str, Sequence[str]]] = {}  # by split of the task, files by those splits of the Hub
+    for name, paths in configuration.files_by_split.items():
+        split = split_in(name) or ("train" if len(configuration.files_by_split) == 1 else "")
+        if split:
+            choices.setdefault(split, {})[name] = paths
         else:
             guess.notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
-    if not splits_by_name:
+    if not choices:
         raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
-    files_by_name = {name: configuration.files_by_split[name] for name in splits_by_name}
-    guess.folder = commonpath([dirname(path) for files in files_by_name.values() for path in files])
-    for split in dict.fromkeys(splits_by_name.values()):
-        names = [name for name in splits_by_name if splits_by_name[name] == split]
-        below = [[relpath(path, guess.folder) for path in files_by_name[name]] for name in names]
-        parts = [first_part(files) for files in below]
-        guess.files[split] = parts[0] or below[0][0]
-        if len(names) > 1 or names[0].lower() not in SPLIT_OF or None in parts:
-            ways = [f"{name} ({listed(files, MOST_FILES)})" for name, files in zip(names, below, strict=True)]
-            remedy = "; write the files of a split as one" if None in parts else ""
+    guess.folder = commonpath([dirname(path) for hub in choices.values() for paths in hub.values() for path in paths])
+    for split, choice in choices.items():
+        below = {name: [relpath(path, guess.folder) for path in paths] for name, paths in choice.items()}
+        first, *others = below
+        guess.files[split] = name_of_parts(below[first]) or below[first][0]
+        are_parts = all(name_of_parts(files) for files in below.values())
+        if others or first.lower() not in SPLIT_OF or not are_parts:
+            ways = [f"{name} ({listed(files, MOST_FILES)})" for name, files in below.items()]
+            remedy = "" if are_parts else "; write the files of a split as one"
             guess.questions.append(f"files.{split}: may be the split {' or '.join(ways)}{remedy}")
     return guess
