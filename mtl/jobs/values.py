@@ -134,12 +134,11 @@ def _ids(rows: Sequence[Mapping[str, Any]], split: str, frame_index: Sequence[An
     if it was. Raises InputError for an index that may put the predictions to other rows."""
     if ID in rows[0]:
         return [row[ID] for row in rows]
-    if INDEX not in rows[0]:
+    index = [row[INDEX] for row in rows if INDEX in row]
+    if not index or index == list(frame_index):
         return None
-    index = [row[INDEX] for row in rows]
-    counts_other_rows = rows[0][IS_COUNT] and set(index) != set(frame_index)  # such a count says nothing
-    if counts_other_rows or index == list(frame_index):
-        return None
+    if rows[0][IS_COUNT] and set(index) != set(frame_index):
+        return None  # a count of other rows says nothing
     if not frame_index and all(isinstance(label, str) for label in index):
         return index
     raise _index_error(index, split, frame_index, key)

@@ -24,8 +24,6 @@ from mtl.tasks.task import BESIDE, SPLITS
 
 def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
-    if found.problem is not None:
-        return found
     known = dict(known or {})
     known_files = {split: None if name in (None, "") else str(name) for split, name in known.pop("files", {}).items()}
     guess = replace(found, keys={}, why={}, questions=[*found.questions], notes=[*found.notes])

@@ -37,10 +37,9 @@ def unpack(archive: Path, folder: Path, names: Sequence[str], kept: Collection[s
                 problem = f"contains none of {', '.join(names)}; check that it is the right archive"
                 raise InputError(problem, path=archive)
             for name, member in members.items():
-                if name in kept:
-                    continue
-                with stack.enter_context(replacing(folder / name)).open("wb") as file:
-                    file.writelines(_pieces(source, member))
+                if name not in kept:
+                    with stack.enter_context(replacing(folder / name)).open("wb") as file:
+                        file.writelines(_pieces(source, member))
     except OSError as error:
         raise InputError(f"cannot be unpacked to {folder}: {error}; fix this and run again", path=archive) from error
 
