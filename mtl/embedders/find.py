@@ -87,3 +87,10 @@ def check_word_file(config: Config) -> None:
     if config.embeddings.name not in by_word:
         message = f"method {config.method} reads a file of word vectors; set embeddings={' or '.join(by_word)}"
         raise InputError(message, key="embeddings", value=config.embeddings.name)
+
+
+def check_dim(path: Path, dim: int, wanted: int | None) -> None:
+    """Raise InputError for vectors of another size than `embeddings.dim` wants."""
+    if wanted is not None and wanted != dim:
+        message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
+        raise InputError(message, path=path)

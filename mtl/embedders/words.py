@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
+from mtl.embedders.find import check_dim
 from mtl.embedders.interface import Coverage, EmbeddingsRequest, coverage
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.model.sequences import ArraySequences
@@ -75,13 +76,6 @@ def _initial_vectors(
     drawn[ids] = drawn[Vocabulary.PADDING] = False
     drawn[Vocabulary.UNKNOWN] = draws_unknown
     return initial, (drawn if drawn.any() else None)
-
-
-def check_dim(path: Path, dim: int, wanted: int | None) -> None:
-    """Raise InputError for vectors of another size than `embeddings.dim` wants."""
-    if wanted is not None and wanted != dim:
-        message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
-        raise InputError(message, path=path)
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ def test_a_predicted_number_may_be_outside_the_range(cell: str) -> None:
     assert NUMBER.remark(np.array([float(cell), 1.0, 5.0])) == "1 of 3 predictions are outside 1 to 5"
 
 
-@pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "1e101", "fyra", ""])
+@pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "1e101", "fyra", "", "1_0"])
 def test_a_predicted_number_that_no_metric_can_score(cell: str) -> None:
     with pytest.raises(ValueError, match="is not"):
         NUMBER.parse_prediction(cell)

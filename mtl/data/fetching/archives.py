@@ -20,9 +20,8 @@ PIECE = 2**12  # bytes that are unpacked at a time: bzip2 and LZMA unpack all th
 
 
 def unpack(archive: Path, folder: Path, names: Sequence[str], kept: Collection[str] = ()) -> None:
-    """Write the members of a zip whose file name is one of these, wherever they stand in it, to `folder/NAME`; on failure, write none. Names that
-    the zip lacks are skipped, and those in `kept` are not written. Raises InputError if it has none of the names, for paths outside the zip, links
-    and devices, and as `read_zip`."""
+    """Write the members of a zip whose file name is one of these to `folder/NAME`, or on failure none. Names that the zip lacks are skipped, and
+    those in `kept` are not written. Raises InputError if it has none of them, for paths outside the zip, links and devices, and as `read_zip`."""
 
     def file_name(member: str) -> str | None:
         path = PurePosixPath(member.replace("\\", "/"))

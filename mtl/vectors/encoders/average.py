@@ -21,11 +21,12 @@ from mtl.data.loading import training_texts
 from mtl.data.splits import present_tasks
 from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses_version
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
+from mtl.embedders.find import check_dim
 from mtl.embedders.interface import Reader
 from mtl.embedders.new_words import FileSource, WordReader, WordSource
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
 from mtl.embedders.vector_files.vector_file import WordVectors
-from mtl.embedders.words import WordEmbedder, check_dim
+from mtl.embedders.words import WordEmbedder
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.tasks.suite import Suite, load_suite

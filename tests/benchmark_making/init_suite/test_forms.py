@@ -242,6 +242,7 @@ TOKEN_LABELS = {
     "placeholders": Form(TAGGED, test={**TAGGED, "tags": [["O" for _ in row] for row in TAGS]}),
     "a test file that lacks tags": Form(TAGGED, test={**TAGGED, "tags": [None, *TAGS[1:]]}),
     "labels of candidates": Form({"question": TEXTS, "texts": [[f"one {i}", f"other {i}"] for i in UP], "letters": many([["A", "B"]]), "label": GO}),
+    "cells called labels": Form({"text": list(map(" ".join, TOKENS)), "labels": list(map(" ".join, TAGS))}),
 }  # fmt: skip
 
 
