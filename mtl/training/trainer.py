@@ -34,7 +34,7 @@ DELETE_IT = "; delete it"  # the end of messages on the file of a state
 # Errors of Lightning while it reads a state that is not what it seems.
 STATE_ERRORS = (RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
 
-# What Lightning needs to continue, with the curve that `ValidatedModule` adds.
+# The keys that Lightning needs to continue, under its own names, and the curve, which `ValidatedModule` adds.
 State = TypedDict(
     "State",
     {
@@ -126,24 +126,35 @@ def train(
             **options,
         )
         module.train()  # Lightning leaves modules in evaluation mode as they are, and so without dropout
-        handled_by_caller = sys.exception()
-        try:
-            trainer.fit(module, datamodule=data, ckpt_path=resume if continues else None, weights_only=True)
-        except (*STATE_ERRORS, SystemExit) as error:
-            # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
-            interruption = error.__context__
-            if isinstance(interruption, KeyboardInterrupt | SystemExit) and interruption is not handled_by_caller:
-                raise interruption from None
-            was_reading = continues and not begin.has_begun  # the state of the interrupted training
-            if not trainer.received_sigterm:  # else the error follows from the signal, which is raised again below
-                if was_reading and isinstance(error, STATE_ERRORS) and not resource_problem(error):
-                    reason = f"{type(error).__name__}: {reason_of(error)}"
-                    raise InputError(f"training cannot continue from it ({reason}){DELETE_IT}", path=resume) from None
-                raise
-        if trainer.received_sigterm:  # before `TrainingBegun` took the signal from Lightning
-            signal.raise_signal(signal.SIGTERM)
-        if trainer.received_sigterm or trainer.interrupted:
-            raise KeyboardInterrupt
+        _fit(trainer, module, data, resume if continues else None, begin)
+
+
+def _fit(
+    trainer: pl.Trainer,
+    module: ValidatedModule,
+    data: pl.LightningDataModule | None,
+    state: Path | None,
+    begin: "TrainingBegun",
+) -> None:
+    """Train, from `state` if there is one. Raises what ended the training: Lightning ends some of it as if all were well, or exits."""
+    handled_by_caller = sys.exception()
+    try:
+        trainer.fit(module, datamodule=data, ckpt_path=state, weights_only=True)
+    except (*STATE_ERRORS, SystemExit) as error:
+        # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
+        interruption = error.__context__
+        if isinstance(interruption, KeyboardInterrupt | SystemExit) and interruption is not handled_by_caller:
+            raise interruption from None
+        if not trainer.received_sigterm:  # else the error follows from the signal, which is raised again below
+            was_reading_state = state is not None and not begin.has_begun
+            if was_reading_state and isinstance(error, STATE_ERRORS) and not resource_problem(error):
+                reason = f"{type(error).__name__}: {reason_of(error)}"
+                raise InputError(f"training cannot continue from it ({reason}){DELETE_IT}", path=state) from None
+            raise
+    if trainer.received_sigterm:  # before `TrainingBegun` took the signal from Lightning
+        signal.raise_signal(signal.SIGTERM)
+    if trainer.received_sigterm or trainer.interrupted:
+        raise KeyboardInterrupt
 
 
 def read_state(resume: Path, module: pl.LightningModule) -> State:
