@@ -19,7 +19,7 @@ from mtl.base.wording import MISSING, counted, format_duration
 FIRST_LINE = 5.0  # seconds until the first line of an operation, if there is no terminal
 LINE_EVERY = 30.0  # seconds between two lines of an operation
 SHOW_AFTER = 1.0  # seconds until an operation is shown, so that short ones do not flicker
-DRAW_EVERY = 0.1  # seconds between two drawings
+DRAW_EVERY = 0.1  # seconds between two drawings of what advances; any other event is drawn at once
 BAR = 20  # columns of a bar
 FORECAST_AFTER = 20.0  # seconds of training after which its speed is known
 LONG = 3600.0  # a training of all seeds that takes fewer seconds is not forecast
@@ -168,7 +168,7 @@ class Terminal(Display):
             super().show(event)
             self._take(event)
             now = time.monotonic()
-            if now >= self._last_drawn + DRAW_EVERY or not (self._runs or self._operations):
+            if not isinstance(event, Advanced) or now >= self._last_drawn + DRAW_EVERY:
                 self._last_drawn = now
                 self._screen.draw(self.lines(self._screen.size(sys.stderr).columns), sys.stderr)
 

@@ -54,6 +54,14 @@ def test_a_run_with_its_stage_and_the_last_scores(clock: Clock, terminal: FakeTe
     ]
 
 
+def test_scores_are_drawn_at_once_also_right_after_a_step(clock: Clock, terminal: FakeTerminal) -> None:
+    display = Terminal(Screen())
+    display.show(BEGUN)
+    display.show(advanced("seed 2 · stage 1", 15))
+    display.show(Scored(2, {"cbd": "50.0"}, "50.0"))
+    assert "cbd          50.0" in terminal.shown
+
+
 def test_time_left_is_that_of_the_seeds_that_are_trained_here(clock: Clock, terminal: FakeTerminal) -> None:
     display = Terminal(Screen())
     display.show(BEGUN)
