@@ -98,8 +98,10 @@ class Imported(Method):
         known, unknown = list[str](), list[str]()  # the counts of splits whose targets are known, and of the others
         for id in tasks:
             for part in rows[id].values():
-                counts = unknown if any(is_unknown(target) for target in part.targets) else known
-                counts += self._unfit_counts(part)
+                if any(is_unknown(target) for target in part.targets):
+                    unknown += self._unfit_counts(part)
+                else:
+                    known += self._unfit_counts(part)
         yield f"Answers that fit no label, counted as wrong: {'; '.join(known) or 'none'}."
         if unknown:
             where = "on rows whose targets are not known here, where the first label stands for them"

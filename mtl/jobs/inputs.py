@@ -108,7 +108,6 @@ def _compare_sources(job: Job) -> None:
         logger.info("%s: its inputs are not compared (%s): %s", folder.path, why, error)
         return
     logger.info("%s: comparing its inputs (%s)", folder.path, why)
-    stamps = source_stamps(config, vectors)
     dataset, method = prepare(job, vectors, keeps_threads=True)
     inputs = {**dataset.fingerprints, **method.fingerprints}
     other_inputs = [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]  # the run has its tokens

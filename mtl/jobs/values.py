@@ -123,8 +123,7 @@ def _wanted_rows(values: Any, task: Task, unnamed_split: str, wanted: Sequence[s
             problem = f"column {SPLIT!r} has {name!r}, and not train, dev or test; leave the column out"
             raise InputError(problem, key=row_key)
         if split in wanted:
-            prediction = plain_prediction(row[PREDICTION], task, row_key)
-            by_split.setdefault(split, []).append({**row, PREDICTION: prediction})
+            by_split.setdefault(split, []).append({**row, PREDICTION: plain_prediction(row[PREDICTION], task, row_key)})
     if rows and not by_split:
         raise InputError(f"column {SPLIT!r} names no example of {' or '.join(wanted)}", key=key)
     return by_split
