@@ -95,9 +95,9 @@ def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
     """The name of the layer that an error comes from. A layer may have set the error's key, keys inside it, or a value in place of its section: of
     these keys, the last one counts. For a key without any value, the first key of its section counts. Else the error comes from the defaults."""
     key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
-    inside_or_around = [name for name in origins if f"{name}.".startswith(f"{key}.") or key.startswith(f"{name}.")]
-    if inside_or_around:
-        return origins[inside_or_around[-1]]
+    setting = [name for name in origins if name == key or name.startswith(f"{key}.") or key.startswith(f"{name}.")]
+    if setting:
+        return origins[setting[-1]]
     neighbours = [name for name in origins if name.rpartition(".")[0] == key.rpartition(".")[0]]
     return origins[neighbours[0]] if neighbours else DEFAULTS
 

@@ -1,6 +1,6 @@
 """The method of imported runs: it gives back the predictions of another system, which then stands beside those that mtl trained."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,38 +33,22 @@ class Imported(Method):
     def __init__(self, request: BuildRequest, values: Sequence[SeedPredictions]) -> None:
         """Puts all predictions (the values, or else files) to their rows, so that nothing is written if one is wrong. Raises InputError."""
         super().__init__(request)
-        self.system, seeds = self.config.imported, self.config.seeds
+        self.system = self.config.imported
         sources = values or [PredictedFiles(Path(path)) for path in self.system.predictions]
-        if len(sources) != len(seeds):
-            problem = f"needs predictions for each of the {len(seeds)} seeds, and has {len(sources)}"
+        if len(sources) != len(self.config.seeds):
+            problem = f"needs predictions for each of the {len(self.config.seeds)} seeds, and has {len(sources)}"
             raise InputError(problem, key="imported.predictions")
         labels = check_labels(self.system.labels, self.suite)
         rows = _data_rows(request)
-        self._predictions: dict[int, Predicted] = {}
-        unfit: dict[int, Unfit] = {}  # by seed, the answers that fit no label
+        self._predictions: dict[int, Predicted] = {}  # by seed
+        self._unfit: dict[int, Unfit] = {}  # by seed, how many of its answers fit no label
         origins: list[str] = []  # the name and the SHA-256 sum of each seed's predictions
-        for seed, source in zip(seeds, sources, strict=True):
-            self._predictions[seed], unfit[seed] = self._put(source, rows, labels)
+        for seed, source in zip(self.config.seeds, sources, strict=True):
+            self._predictions[seed], self._unfit[seed] = self._put(source, rows, labels)
             fingerprint = source.fingerprint
             self.fingerprints[f"{PREDICTIONS} {seed}"] = fingerprint
             origins.append(f"{source.name} ({fingerprint})")
-        answers = _notes_on_answers(rows, unfit, self.system.labels_sha256)
-        notes = [*self._notes_on_system(origins), *answers, *self._remarks()]
-        self.facts = {"notes": notes, "machine": [self.system.hardware or UNKNOWN], "versions": [{"mtl": VERSION}]}
-        scored_on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
-        held_out = [id for id in scored_on_dev if id in self.dataset.held_out]
-        if held_out and not self.system.held_out_unseen:
-            notes.append(HELD_OUT_NOTE.format(", ".join(held_out)))
-            self.facts["maybe_trained_on"] = held_out
-
-    def _put(self, source: SeedPredictions, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
-        """The predictions of a seed, put to their rows, and its answers that fit no label. Raises InputError if scored rows have none."""
-        predicted, unfit = put_to_rows(source.sources(self.suite, rows), self.suite, rows, labels)
-        for task in self.dataset.tasks:
-            if task.scored_split not in predicted[task.id]:
-                problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it"
-                raise source.error(f"{problem}; name other tasks with tasks=")
-        return predicted, unfit
+        self.facts = self._facts(origins, rows)
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:
@@ -74,17 +58,64 @@ class Imported(Method):
         """What the system's makers say of it; None for what they do not say."""
         return seed_cost(self.system.parameters, None, self.system.seconds)
 
-    def _notes_on_system(self, origins: Sequence[str]) -> Iterator[str]:
+    def _put(self, source: SeedPredictions, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
+        """The predictions of one seed, put to their rows, and its answers that fit no label. Raises InputError if scored rows have no prediction."""
+        predicted, unfit = put_to_rows(source.sources(self.suite, rows), self.suite, rows, labels)
+        for task in self.dataset.tasks:
+            if task.scored_split not in predicted[task.id]:
+                problem = f"no predictions of task {task.id} for {task.scored_split}, which scores it"
+                raise source.error(f"{problem}; name other tasks with tasks=")
+        return predicted, unfit
+
+    def _facts(self, origins: Sequence[str], rows: Rows) -> dict[str, Any]:
+        """What tables and reports say of the system and of its predictions, which have these origins and are for these rows."""
+        notes = [*self._system_notes(origins), *self._answer_notes(rows), *self._remarks()]
+        facts = {"notes": notes, "machine": [self.system.hardware or UNKNOWN], "versions": [{"mtl": VERSION}]}
+        scored_on_dev = [task.id for task in self.dataset.tasks if task.scored_split == "dev"]
+        held_out = [id for id in scored_on_dev if id in self.dataset.held_out]
+        if not held_out or self.system.held_out_unseen:
+            return facts
+        return {**facts, "notes": [*notes, HELD_OUT_NOTE.format(", ".join(held_out))], "maybe_trained_on": held_out}
+
+    def _system_notes(self, origins: Sequence[str]) -> Iterator[str]:
         """The notes of its makers, which rows score it, what its predictions were read from, and what it was trained on."""
-        system = self.system
-        yield from system.notes or ()
+        yield from self.system.notes or ()
         sizes = sample_text(self.dataset.samples, {task.id: task.scored_split for task in self.dataset.tasks})
         if sizes:
             yield f"Scored on a sample of the rows alone: {sizes}."
-        source = f"from predictions with these SHA-256 sums: {'; '.join(origins)}"
-        yield f"Imported on {now():%Y-%m-%d}, not trained by mtl, {source}."
-        text, link, licence = (value or UNKNOWN for value in (system.text, system.link, system.license))
+        sums = f"these SHA-256 sums: {'; '.join(origins)}"
+        yield f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with {sums}."
+        text, link, licence = (value or UNKNOWN for value in (self.system.text, self.system.link, self.system.license))
         yield f"training text: {text}; link: {link}; licence: {licence}."
+
+    def _answer_notes(self, rows: Rows) -> Iterator[str]:
+        """How predictions of these rows were read as answers, and how many answers fit no label; nothing if none were read so."""
+        tasks = [id for id in rows if id in self.system.labels]
+        if not tasks:
+            return
+        file = f", from a file with the SHA-256 sum {self.system.labels_sha256}" if self.system.labels_sha256 else ""
+        yield f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}."
+        known, unknown = list[str](), list[str]()  # the counts of splits whose targets are known, and of the others
+        for id in tasks:
+            for part in rows[id].values():
+                if any(is_unknown(target) for target in part.targets):
+                    unknown += self._unfit_counts(part)
+                else:
+                    known += self._unfit_counts(part)
+        yield f"Answers that fit no label, counted as wrong: {'; '.join(known) or 'none'}."
+        if unknown:
+            where = "on rows whose targets are not known here, where the first label stands for them"
+            yield f"Answers that fit no label, {where}: {'; '.join(unknown)}."
+
+    def _unfit_counts(self, rows: DataRows) -> list[str]:
+        """How many answers for the rows of a split fit no label, as in "rte dev 0, 1 of 277 (seeds 1, 2)"; nothing if all fit."""
+        id, split = rows.task.id, rows.split
+        counts = {seed: unfit[id][split] for seed, unfit in self._unfit.items() if split in unfit[id]}
+        if not any(counts.values()):
+            return []
+        numbers = ", ".join(f"{count:,}" for count in counts.values())
+        seeds = f" (seeds {', '.join(map(str, counts))})" if len(self._unfit) > 1 else ""
+        return [f"{id} {split} {numbers} of {len(rows):,}{seeds}"]
 
     def _remarks(self) -> Iterator[str]:
         """What kinds of targets remark on predictions."""
@@ -99,9 +130,8 @@ class Imported(Method):
 def _data_rows(request: BuildRequest) -> Rows:
     """The dev and test rows of the run's tasks."""
     dataset = request.dataset
-    rows: dict[str, dict[str, DataRows]] = {}
+    rows: dict[str, dict[str, DataRows]] = {task.id: {} for task in dataset.tasks}
     for task in dataset.tasks:
-        rows[task.id] = {}
         for split, part in dataset.splits[task.id].items():
             held_out = dataset.held_out.get(task.id) if split == "dev" else None
             file_split = "train" if held_out else split
@@ -112,25 +142,3 @@ def _data_rows(request: BuildRequest) -> Rows:
                 targets, candidates = part.targets, part.scored.candidates
                 rows[task.id][split] = DataRows(task, split, file, layout, targets, candidates, lines, sample)
     return rows
-
-
-def _notes_on_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str | None) -> Iterator[str]:
-    """How predictions were read as answers, and how many answers, by seed, fit no label; nothing if none were."""
-    tasks = list(next(iter(unfit.values())))
-    if not tasks:
-        return
-    file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
-    yield f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}."
-    known, unknown = list[str](), list[str]()  # the counts of splits whose targets are known, and of the others
-    for id in tasks:
-        for split, part in rows[id].items():
-            counts = {seed: by_task[id][split] for seed, by_task in unfit.items() if split in by_task[id]}
-            if any(counts.values()):
-                numbers = ", ".join(f"{count:,}" for count in counts.values())
-                seeds = f" (seeds {', '.join(map(str, counts))})" if len(unfit) > 1 else ""
-                texts = unknown if any(is_unknown(target) for target in part.targets) else known
-                texts.append(f"{id} {split} {numbers} of {len(part):,}{seeds}")
-    yield f"Answers that fit no label, counted as wrong: {'; '.join(known) or 'none'}."
-    if unknown:
-        where = "on rows whose targets are not known here, where the first label stands for them"
-        yield f"Answers that fit no label, {where}: {'; '.join(unknown)}."

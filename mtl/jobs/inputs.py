@@ -89,40 +89,32 @@ def check_begun(job: Job) -> Summary | None:
 def _compare_sources(job: Job) -> None:
     """Raise InputError if a finished run was made from other vectors or another transformer than the job names. Their content is read, and their
     stamps are noted, only if there is a reason. If the named files cannot be read, nothing is compared."""
-    config, folder = job.config, job.folder
-    why = listed(_reasons_to_compare(job), MOST_NAMED, "; ")
-    if not why:
-        return
+    config, folder, kind = job.config, job.folder, METHODS[job.config.method]
     try:
-        vectors = METHODS[config.method].find_inputs(config, job.suite)
-    except InputError as error:
-        logger.info("%s: its inputs are not compared (%s): %s", folder.path, why, error)
-        return
-    logger.info("%s: comparing its inputs (%s)", folder.path, why)
-    stamps = source_stamps(config, vectors)
-    dataset, method = prepare(job, vectors, keeps_threads=True)
-    inputs = {**dataset.fingerprints, **method.fingerprints}
-    if changed := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # the run has its tokens
-        problem = f"this run is finished, and was made from other inputs: {', '.join(changed)} ({why})"
-        raise InputError(f"{problem}; {REMEDY}", path=folder.path)
-    write_json(folder.sources, stamps)
-
-
-def _reasons_to_compare(job: Job) -> list[str]:
-    """Why files beside the data may not be those of the finished run; empty if nothing has changed, or if the files that the run names are gone."""
-    config, folder = job.config, job.folder
-    try:
-        vectors = METHODS[config.method].vectors(config, job.suite)
+        vectors = kind.vectors(config, job.suite)
     except InputError:  # none are named any more
         vectors = None
     stamps = source_stamps(config, vectors)
     moved = differences(folder.config, config, SOURCES)
     noted = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
-    if stamps == noted or not (stamps or moved):
-        return []
+    if stamps == noted or not (stamps or moved):  # nothing has changed, or the files that the run names are gone
+        return
     changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != noted.get(file)]
     gone = [f"{file}: gone" for file in noted if file not in stamps]
-    return moved or changed or gone
+    why = listed(moved or changed or gone, MOST_NAMED, "; ")
+    try:
+        vectors = kind.find_inputs(config, job.suite)
+    except InputError as error:
+        logger.info("%s: its inputs are not compared (%s): %s", folder.path, why, error)
+        return
+    logger.info("%s: comparing its inputs (%s)", folder.path, why)
+    dataset, method = prepare(job, vectors, keeps_threads=True)
+    inputs = {**dataset.fingerprints, **method.fingerprints}
+    other_inputs = [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]  # the run has its tokens
+    if other_inputs:
+        problem = f"this run is finished, and was made from other inputs: {', '.join(other_inputs)} ({why})"
+        raise InputError(f"{problem}; {REMEDY}", path=folder.path)
+    write_json(folder.sources, stamps)
 
 
 def _check_data_dir(job: Job, finished: Summary) -> None:

@@ -24,7 +24,7 @@ RowsBySplit = dict[str, list[dict[str, Any]]]
 SPLIT = "split"  # the column of a table that names the split of each row
 INDEX = "label of the index"  # of a row of a Series or a DataFrame; no column has this name
 IS_COUNT = "index is a count"  # likewise: whether pandas made the index by itself, which then counts the rows from 0
-NO_DATA = (ID, PREDICTION, INDEX, IS_COUNT)  # the keys of a row that are no columns of the data
+NO_DATA = (ID, PREDICTION, SPLIT, INDEX, IS_COUNT)  # the keys of a row that are no columns of the data
 NO_LISTS = (str, bytes, set, frozenset)  # a set has no order
 
 
@@ -117,13 +117,13 @@ def _wanted_rows(values: Any, task: Task, unnamed_split: str, wanted: Sequence[s
     rows = value_rows(values, task, key)
     for number, row in enumerate(rows, start=1):
         row_key = f"{key}, row {number}"
-        name = row.pop(SPLIT, unnamed_split)
-        if (split := SPLIT_OF.get(str(name).lower())) is None:
+        name = row.get(SPLIT, unnamed_split)
+        split = SPLIT_OF.get(str(name).lower())
+        if split is None:
             problem = f"column {SPLIT!r} has {name!r}, and not train, dev or test; leave the column out"
             raise InputError(problem, key=row_key)
         if split in wanted:
-            row[PREDICTION] = plain_prediction(row[PREDICTION], task, row_key)
-            by_split.setdefault(split, []).append(row)
+            by_split.setdefault(split, []).append({**row, PREDICTION: plain_prediction(row[PREDICTION], task, row_key)})
     if rows and not by_split:
         raise InputError(f"column {SPLIT!r} names no example of {' or '.join(wanted)}", key=key)
     return by_split
@@ -217,8 +217,8 @@ def plain_prediction(value: Any, task: Task, key: str) -> Any:
     if not _are_json_values(own_value if takes_lists and is_list else [own_value]):
         lists = ", or a list of these" if takes_lists else ""
         seeds = f"; for several seeds give [{{{task.id!r}: …}}, {{{task.id!r}: …}}]" if is_list else ""
-        problem = f"{PREDICTION} {_shown(value)} must be a text, a number or a truth value"
-        raise InputError(f"{problem}{lists}{seeds}", key=key)
+        problem = f"must be a text, a number or a truth value{lists}{seeds}"
+        raise InputError(f"{PREDICTION} {_shown(value)} {problem}", key=key)
     return kind.from_python(own_value)
 
 
