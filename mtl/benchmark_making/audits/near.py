@@ -131,19 +131,19 @@ def near_findings(hits: Sequence[Hit]) -> Iterator[Finding]:
     for hit in hits:
         if hit.repeats:
             by_splits[hit.part.split, hit.source.split].append(hit)
-    for (split, source), repeated in by_splits.items():
-        known = [hit for hit in repeated if hit.row.target is not None and hit.match.target is not None]
+    for (split, source), group in by_splits.items():
+        known = [hit for hit in group if hit.row.target is not None and hit.match.target is not None]
         agreeing = sum(hit.row.target == hit.match.target for hit in known)
         if split == source:
             like, meaning = f"an earlier row of {source}", "they count twice"
         else:
             answers = "answers them without understanding" if agreeing or not known else "answers them wrongly"
             like, meaning = f"a row of {source}", f"a model that memorised these rows {answers}"
-        rows = repeated[0].part.rows_text(len(repeated), "are", "is")
+        rows = group[0].part.rows_text(len(group), "are", "is")
         targets = f", {agreeing} of them with the same target" if known else ""
-        least = "; ".join(map(_pair_text, sorted(repeated, key=lambda hit: hit.similarity)[:SHOWN]))
+        least = "; ".join(map(_pair_text, sorted(group, key=lambda hit: hit.similarity)[:SHOWN]))
         what = f"{rows} nearly the same as {like}{targets}; the least similar: {least}"
-        yield repeated[0].part.finding("near duplicates", len(repeated), what, meaning)
+        yield group[0].part.finding("near duplicates", len(group), what, meaning)
 
 
 def _pair_text(hit: Hit) -> str:
