@@ -1,7 +1,5 @@
-"""Runs of what people answered: one of each person, and one of their majority, scored on the rows of the sample alone. The files that people export
-from forms are not trusted. How far people agree is Krippendorff's α ("Computing Krippendorff's Alpha-Reliability", 2011): 1 minus the disagreement
-within rows as a share of the disagreement of all answers pooled, here for any number of people without gaps. `mtl.tasks.metrics` has the same α for
-two coders, with weights."""
+"""Runs of what people answered: one of each person, and one of their majority, scored on the rows of the sample alone; and how far people agree. The
+files that people export from forms are not trusted."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +37,7 @@ LEAST_FOR_MAJORITY = 3  # people; of two, each would be the majority
 UNUSED = ("run_dir", "seed", "system", "labels", "tasks")  # settings of `mtl import` that answers of people cannot have
 MOST_PAIRS = 10  # of people that are named; the others are counted
 Level = Literal["nominal", "ordinal", "interval"]  # the distance of answers: whether they differ, of ranks, of numbers
-MAJORITY = "majority"  # the name of what all people answer together
+MAJORITY = "majority"  # the name of what all people answer together, which no person can have
 DIGITS = re.compile("[0-9]{1,15}")
 
 
@@ -56,13 +54,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     """The runs of files of answers, which can be made within the block alone, and lines on how far the people agree and how the majority was made.
     The names of the runs begin with `name`: NAME-PERSON, and NAME-majority with each row's most frequent answer, or the mean of its numbers. The
     settings are those of `mtl.jobs.imports.import_job`; `rows` is the key of the sample. Raises InputError for what are no answers to its rows."""
-    if others := [path for path in paths if not is_answers(path)]:
-        raise InputError("is no file of a form (.tsv); import it by itself", path=others[0])
-    if settings.get("rows") is None:
-        raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
-    for key in UNUSED:
-        if key in settings:
-            raise InputError("is not for answers of people; drop it (runs_dir= names the folder of all runs)", key=key)
+    _check_settings(paths, settings)
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
     people = read_answers(paths, job, read_key(settings["rows"], job.suite, job.data_dir), Path(settings["rows"]))
@@ -82,93 +74,21 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
         yield jobs, [*agreement_notes, *majority_notes]
 
 
-def _write_answers(person: Person, suite: Suite, folder: Path) -> Path:
-    """Write what a person answered as files of predictions, into a folder of their own within this one. Returns it."""
-    own_folder = folder / slug_of(person.name)
-    own_folder.mkdir()
-    for id, answers in person.answers.items():
-        task = suite.tasks[id]
-        write_predictions(own_folder / FILE.format(split=task.scored_split, task=id), task, answers, "task")
-    return own_folder
-
-
-def _together(people: Sequence[Person], suite: Suite) -> tuple[Person, list[str], list[str]]:
-    """The majority of the people on each task that enough of them answered, how it was made, and how far they agree on each task."""
-    together, majority_notes, agreement_notes = Person(MAJORITY), list[str](), list[str]()
-    for id, task in suite.tasks.items():
-        group = [person for person in people if id in person.answers]
-        answers = np.array([person.answers[id] for person in group])
-        if len(group) > 1:
-            agreement_notes.append(agreement_text(task, [person.name for person in group], answers))
-        if len(group) >= LEAST_FOR_MAJORITY:
-            together.answers[id], note = majority(task, answers)
-            majority_notes.append(note)
-    return together, majority_notes, agreement_notes
-
-
-def level_of(task: Task) -> Level:
-    """Nominal for labels and choices; for numbers interval, or ordinal where the task's metric, Spearman's correlation, reads ranks alone."""
-    if first_kind(task.kind) != "number":
-        return "nominal"
-    return "ordinal" if set(task.metric.split(MEAN)) == {"spearman"} else "interval"
-
-
-def alpha(answers: np.ndarray, level: Level) -> float:
-    """Krippendorff's α of answers, float64 (people, rows), of two people or more; 1 without any disagreement.
-
-    The mean squared distance of two answers is twice their variance, so α is a ratio of variances. Of nominal answers, it is that of
-    indicators of each answer, summed; of ordinal ones, that of their mean ranks among all answers.
-
-    >>> alpha(np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]]), "nominal")
-    0.6666666666666667
-    """
-    values = answers[..., None]
-    if level == "ordinal":
-        values = rankdata(answers).reshape(values.shape)
-    elif level == "nominal":
-        values = (values == np.unique(answers)).astype(np.float64)
-    within = values.var(axis=0, ddof=1).mean(axis=0).sum()
-    pooled = values.reshape(-1, values.shape[-1]).var(axis=0, ddof=1).sum()
-    return 1.0 if within == 0 else float(1 - within / pooled)
-
-
-def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> str:
-    """α of the answers of two people or more, float64 (people, rows), and the agreement of each pair, in one sentence."""
-    level, pairs = level_of(task), []
-    measure = "equal answers" if level == "nominal" else "mean absolute difference"
-    for i, k in combinations(range(len(people)), 2):
-        shown = f"{np.abs(answers[i] - answers[k]).mean():.3g}"
-        if level == "nominal":
-            shown = f"{(answers[i] == answers[k]).mean():.1%}"
-        pairs.append(f"{people[i]} and {people[k]} {shown}")
-    compared = f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level}, of {', '.join(people)}"
-    return f"{compared}: {alpha(answers, level):.3f}; {measure}: {listed(pairs, MOST_PAIRS)}."
-
-
-def majority(task: Task, answers: np.ndarray) -> tuple[np.ndarray, str]:
-    """The most frequent answer of each row of float64 (people, rows), or the mean of its numbers, and in one sentence how it was made. Where several
-    answers are the most frequent, the one of the person who agrees most with the others on all rows is taken."""
-    people = f"of {len(answers)} people"
-    if level_of(task) != "nominal":
-        return answers.mean(axis=0), f"The majority on {task.id} is the mean of the numbers {people}."
-    agreeing = (answers[:, None] == answers[None]).sum(axis=(1, 2))
-    ordered = answers[np.argsort(-agreeing, kind="stable")]
-    counts = (ordered[:, None] == ordered[None]).sum(axis=0)  # of each person's answer in its row
-    chosen = ordered[counts.argmax(axis=0), np.arange(answers.shape[1])]  # the first of the most frequent
-    tied = int(((counts == counts.max(axis=0)) & (ordered != chosen)).any(axis=0).sum())
-    ties = f"; of the {tied} tied rows, that of the person who agrees most with the others" if tied else ""
-    return chosen, f"The majority on {task.id} is each row's most frequent answer {people}{ties}."
-
-
-def slug_of(name: str) -> str:
-    """A person's name as a part of a folder's name: Anna-Åberg-2 for "Anna Åberg (2)"."""
-    return re.sub(r"[^\w.+]+", "-", name).strip("-.")
+def _check_settings(paths: Sequence[Path], settings: Mapping[str, Any]) -> None:
+    """Raise InputError for a path that is no file of answers, without the key of the sample, and for a setting that answers cannot have."""
+    if others := [path for path in paths if not is_answers(path)]:
+        raise InputError("is no file of a form (.tsv); import it by itself", path=others[0])
+    if settings.get("rows") is None:
+        raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
+    for key in UNUSED:
+        if key in settings:
+            raise InputError("is not for answers of people; drop it (runs_dir= names the folder of all runs)", key=key)
 
 
 def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> list[Person]:
     """What each person answered, in the order of the files. `key_file` is the path of the key, for messages. Raises InputError for a file that no
     form exported, answers of another sample, a row with two answers or none, and what is no answer."""
-    people: dict[str, Person] = {}
+    people: dict[str, Person] = {}  # by the name of their folder
     for path in paths:
         records = read_records(path, COLUMNS)
         id, sample, name = map(text, records[0].values[:3])
@@ -188,8 +108,8 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
 def _check_head(id: str, sample: str, name: str, job: Job, key: Key, key_file: Path) -> None:
     """Raise ValueError unless a line names a task and a sample of the key, and what can be a person's name."""
     if id not in key["tasks"]:
-        problem = f"{key_file} has no sample of task {id!r}, only of {', '.join(key['tasks'])}"
-        raise ValueError(f"{problem}; name the key.json of its form")
+        names = ", ".join(key["tasks"])
+        raise ValueError(f"{key_file} has no sample of task {id!r}, only of {names}; name the key.json of its form")
     if not name.isprintable() or slug_of(name) in ("", MAJORITY) or "${" in name:
         raise ValueError(f"{name!r} cannot be a person's name; write another one of letters and digits")
     expected = sample_id(job.suite.name, id, key["tasks"][id])
@@ -197,11 +117,9 @@ def _check_head(id: str, sample: str, name: str, job: Job, key: Key, key_file: P
         raise ValueError(f"sample {sample} is not that of {key_file}, {expected}; name the key.json of its form")
 
 
-def _check_same_head(record: Record, first: Record) -> None:
-    """Raise ValueError if a line names another task, sample or person than the first line of its file."""
-    for column, value, first_value in zip(COLUMNS[:3], record.values, first.values, strict=False):
-        if text(value) != text(first_value):
-            raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")
+def slug_of(name: str) -> str:
+    """A person's name as a part of a folder's name: Anna-Åberg-2 for "Anna Åberg (2)"."""
+    return re.sub(r"[^\w.+]+", "-", name).strip("-.")
 
 
 def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, key_file: Path, id: str) -> np.ndarray:
@@ -231,7 +149,94 @@ def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, key
             raise InputError(str(error), path=path, line=record.line) from None
         answered_on[line] = record.line
     if lacking := [str(line) for line in rows if line not in targets]:
-        problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer"
         where = f"lines {listed(lacking, MOST_NAMED)} of {file}"
-        raise InputError(f"{problem} ({where}); open the form, answer them and export again", path=path)
+        problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer ({where})"
+        raise InputError(f"{problem}; open the form, answer them and export again", path=path)
     return np.array([targets[line] for line in rows], dtype=kind.dtype)
+
+
+def _check_same_head(record: Record, first: Record) -> None:
+    """Raise ValueError if a line names another task, sample or person than the first line of its file."""
+    for column, value, first_value in zip(COLUMNS[:3], record.values, first.values, strict=False):
+        if text(value) != text(first_value):
+            raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")
+
+
+def _together(people: Sequence[Person], suite: Suite) -> tuple[Person, list[str], list[str]]:
+    """The majority of the people on each task that enough of them answered, how it was made, and how far they agree on each task."""
+    together, majority_notes, agreement_notes = Person(MAJORITY), list[str](), list[str]()
+    for id, task in suite.tasks.items():
+        group = [person for person in people if id in person.answers]
+        answers = np.array([person.answers[id] for person in group])
+        if len(group) > 1:
+            agreement_notes.append(agreement_text(task, [person.name for person in group], answers))
+        if len(group) >= LEAST_FOR_MAJORITY:
+            together.answers[id], note = majority(task, answers)
+            majority_notes.append(note)
+    return together, majority_notes, agreement_notes
+
+
+def agreement_text(task: Task, people: Sequence[str], answers: np.ndarray) -> str:
+    """α of the answers of two people or more, float64 (people, rows), and the agreement of each pair, in one sentence."""
+    level = level_of(task)
+    measure = "equal answers" if level == "nominal" else "mean absolute difference"
+    pairs = []
+    for i, k in combinations(range(len(people)), 2):
+        if level == "nominal":
+            shown = f"{(answers[i] == answers[k]).mean():.1%}"
+        else:
+            shown = f"{np.abs(answers[i] - answers[k]).mean():.3g}"
+        pairs.append(f"{people[i]} and {people[k]} {shown}")
+    compared = f"Agreement on {task.id} ({answers.shape[1]} rows): Krippendorff's α, {level}, of {', '.join(people)}"
+    return f"{compared}: {alpha(answers, level):.3f}; {measure}: {listed(pairs, MOST_PAIRS)}."
+
+
+def level_of(task: Task) -> Level:
+    """For numbers interval, or ordinal where the task's metric, Spearman's correlation, reads ranks alone; for all other answers nominal."""
+    if first_kind(task.kind) != "number":
+        return "nominal"
+    return "ordinal" if set(task.metric.split(MEAN)) == {"spearman"} else "interval"
+
+
+def alpha(answers: np.ndarray, level: Level) -> float:
+    """Krippendorff's α ("Computing Krippendorff's Alpha-Reliability", 2011) of answers without gaps, float64 (people, rows), of two people or more:
+    1 minus the disagreement within rows as a share of the disagreement of all answers pooled; 1 without any disagreement. `mtl.tasks.metrics` has
+    the same α for two coders, with weights. The mean squared distance of two answers is twice their variance, so α is a ratio of variances. Of
+    nominal answers, it is that of indicators of each answer, summed; of ordinal ones, that of their mean ranks among all answers.
+
+    >>> alpha(np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]]), "nominal")
+    0.6666666666666667
+    """
+    values = answers[..., None]
+    if level == "ordinal":
+        values = rankdata(answers).reshape(values.shape)
+    elif level == "nominal":
+        values = (values == np.unique(answers)).astype(np.float64)
+    within = values.var(axis=0, ddof=1).mean(axis=0).sum()
+    pooled = values.reshape(-1, values.shape[-1]).var(axis=0, ddof=1).sum()
+    return 1.0 if within == 0 else float(1 - within / pooled)
+
+
+def majority(task: Task, answers: np.ndarray) -> tuple[np.ndarray, str]:
+    """The most frequent answer of each row of float64 (people, rows), or the mean of its numbers, and in one sentence how it was made. Where several
+    answers are the most frequent, the one of the person who agrees most with the others on all rows is taken."""
+    people = f"of {len(answers)} people"
+    if level_of(task) != "nominal":
+        return answers.mean(axis=0), f"The majority on {task.id} is the mean of the numbers {people}."
+    agreeing = (answers[:, None] == answers[None]).sum(axis=(1, 2))  # how often others, on all rows, answer as a person
+    ordered = answers[np.argsort(-agreeing, kind="stable")]  # the person who agrees most comes first
+    counts = (ordered[:, None] == ordered[None]).sum(axis=0)  # of each person's answer in its row
+    chosen = ordered[counts.argmax(axis=0), np.arange(answers.shape[1])]  # the first of the most frequent
+    tied = int(((counts == counts.max(axis=0)) & (ordered != chosen)).any(axis=0).sum())
+    ties = f"; of the {tied} tied rows, that of the person who agrees most with the others" if tied else ""
+    return chosen, f"The majority on {task.id} is each row's most frequent answer {people}{ties}."
+
+
+def _write_answers(person: Person, suite: Suite, folder: Path) -> Path:
+    """Write what a person answered as files of predictions, into a folder of their own within this one. Returns it."""
+    own_folder = folder / slug_of(person.name)
+    own_folder.mkdir()
+    for id, answers in person.answers.items():
+        task = suite.tasks[id]
+        write_predictions(own_folder / FILE.format(split=task.scored_split, task=id), task, answers, "task")
+    return own_folder

@@ -79,8 +79,7 @@ def audit_artefacts(job: Job) -> Audit:
 
 def find_artefacts(job: Job) -> list[Artefacts]:
     """Train floors, and test words, for each task that floors can learn. Raises InputError for bad data, and for no such task."""
-    with_files = {task.id for task in present_tasks(job.suite, job.data_dir)}
-    present = [task for task in job.tasks if task.id in with_files]
+    present = [task for task in present_tasks(job.suite, job.data_dir) if task in job.tasks]
     dataset = load_dataset(job.suite, present or job.tasks, job.data_dir, job.config.held_out)
     scored = [task for task in dataset.trained_tasks if task.is_scored and METHODS["svm"].answers(task)]
     tasks = [task for task in scored if not target_kind(task).has_several_codes]
@@ -101,9 +100,9 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     """The words of one text of a pair that tell the class by more than chance, the most certain first, and how many were tested: annotation
     artefacts, since no word alone should tell the relation of two texts. `words`: those of a text, by its number."""
     answers = list(task.labels or ())
-    vectorizer = CountVectorizer(analyzer=lambda row: row, binary=True, min_df=FEWEST_WITH_WORD)
+    vectorizer = CountVectorizer(analyzer=lambda row: _words_of(row, words), binary=True, min_df=FEWEST_WITH_WORD)
     try:
-        present = vectorizer.fit_transform(_words_by_row(train, words))  # (rows, words)
+        present = vectorizer.fit_transform(train.texts.tolist())  # (rows, words)
     except ValueError:  # no word in so many rows
         return [], 0
     indicators = (train.targets[:, None] == np.arange(len(answers))).astype(np.float64)  # (rows, classes)
@@ -129,12 +128,9 @@ def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) ->
     return np.where((z > norm.isf(level)) & (binom.sf(counts - 1, having, base) < level), z, 0)
 
 
-def _words_by_row(train: Split, words: Callable[[int], list[str]]) -> list[set[str]]:
-    """The different words of each row, in lower case, each with a mark of the text that it stands in."""
-    return [
-        {f"{side}: {word.lower()}" for side, text in enumerate(texts, start=1) for word in words(text)}
-        for texts in train.texts.tolist()
-    ]
+def _words_of(row: Sequence[int], words: Callable[[int], list[str]]) -> set[str]:
+    """The different words of the texts of a row, in lower case, each with a mark of the text that it stands in."""
+    return {f"{side}: {word.lower()}" for side, text in enumerate(row, start=1) for word in words(text)}
 
 
 def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:

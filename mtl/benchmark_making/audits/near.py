@@ -36,7 +36,7 @@ OUTDATED = {"generated", "source", "hub", "checksums", "submission"}  # on the f
 
 
 @dataclass(frozen=True)
-class Near:
+class Hit:
     """A row, and the row that is most like it in another split, or among the earlier rows of its own."""
 
     part: Part
@@ -53,43 +53,44 @@ class Near:
 
 def audit_near(job: Job) -> Audit:
     """The near duplicates in the data of a job. Raises InputError as `find_near`."""
-    near_rows = find_near(job)
+    hits_by_task = find_near(job)
     table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
-    for files, near in near_rows:
-        counts = Counter((hit.part.split, hit.source.split) for hit in near)
-        for number, split in enumerate(SPLITS, start=1):
-            if split in files.files:
-                cells = [str(counts[split, source]) for source in SPLITS[:number]]  # later splits repeat these rows
-                cells += [""] * (len(SPLITS) - number)
-                table.append([files.task.id, split, str(len(files.files[split].rows)), *cells])
+    for files, hits in hits_by_task:
+        counts = Counter((hit.part.split, hit.source.split) for hit in hits)
+        for split, part in files.files.items():
+            earlier = SPLITS[: SPLITS.index(split) + 1]  # and its own; later splits would repeat these rows
+            cells = [str(counts[split, source]) if source in earlier else "" for source in SPLITS]
+            table.append([files.task.id, split, str(len(part.rows)), *cells])
     sections = [
         f"## {inert(job.suite.title)}: near duplicates",
         markdown_table(table, left=2),
         f"Rows that have at least {SHARE:g} of their character {NGRAM_SIZE}-grams in common with another row, in lower case (Jaccard similarity; all"
         " texts of a row together; all such rows are found). In the same split, only earlier rows count.",
     ]
-    return Audit([finding for _, near in near_rows for finding in near_findings(near)], sections)
+    return Audit([finding for _, hits in hits_by_task for finding in near_findings(hits)], sections)
 
 
-def find_near(job: Job) -> list[tuple[TaskFiles, list[Near]]]:
+def find_near(job: Job) -> list[tuple[TaskFiles, list[Hit]]]:
     """The near duplicates of each task's rows, its held-out rows not set apart. Tasks on single words are left out. The rows of a task that another
     one answers are compared with the other's training rows. Raises InputError if no task has texts that can be read."""
     read = {task.id: read_files(job.suite, task, job.data_dir, job.config.held_out) for task in job.tasks}
-    near_rows = []
+    hits_by_task = []
     for files in read.values():
         parts = dict(files.files)
         answering = read.get(files.task.answered_by or "")
         if answering is not None and "train" in answering.files:
             parts = {"train": answering.files["train"], **parts}
         if files.task.level == "text" and parts:
-            near_rows.append((files, _near(parts)))
-    if not near_rows:
+            # Two training rows of the other task are found with that task.
+            hits = [hit for hit in _hits(parts) if files.task in (hit.part.task, hit.source.task)]
+            hits_by_task.append((files, hits))
+    if not hits_by_task:
         problem = "has no file with texts that can be read; mtl audit without --near says why"
         raise InputError(problem, path=job.data_dir)
-    return near_rows
+    return hits_by_task
 
 
-def _near(parts: Mapping[str, Part]) -> list[Near]:
+def _hits(parts: Mapping[str, Part]) -> list[Hit]:
     """For each row, the row of each split that is most similar to it; of its own split, only earlier rows count."""
     sources = [parts[split] for split in SPLITS if split in parts]
     numbers: dict[str, int] = {}  # of different texts
@@ -103,17 +104,17 @@ def _near(parts: Mapping[str, Part]) -> list[Near]:
             if text.strip():
                 with_text[part.split, number].append(row)
     similar = _similar_texts(list(numbers))
-    near = list[Near]()
+    hits = list[Hit]()
     for part, row, number in rows:
         for source in sources:
             matches = (
-                Near(part, row, source, match, similarity)
+                Hit(part, row, source, match, similarity)
                 for other, similarity in similar[number].items()
                 for match in with_text.get((source.split, other), ())
                 if (source is not part or match.line < row.line) and source.marked(match) == part.marked(row)
             )
-            near += islice(matches, 1)  # the most similar
-    return near
+            hits += islice(matches, 1)  # the most similar
+    return hits
 
 
 def _similar_texts(texts: Sequence[str]) -> list[dict[int, float]]:
@@ -124,29 +125,28 @@ def _similar_texts(texts: Sequence[str]) -> list[dict[int, float]]:
     return [dict(sorted(own.items(), key=lambda item: (-item[1], item[0]))) for own in similar]
 
 
-def near_findings(near: Sequence[Near]) -> Iterator[Finding]:
+def near_findings(hits: Sequence[Hit]) -> Iterator[Finding]:
     """A finding for each pair of splits with near duplicates."""
-    by_splits = defaultdict[tuple[str, str], list[Near]](list)
-    for hit in near:
+    by_splits = defaultdict[tuple[str, str], list[Hit]](list)
+    for hit in hits:
         if hit.repeats:
             by_splits[hit.part.split, hit.source.split].append(hit)
-    for (split, source), hits in by_splits.items():
-        part = hits[0].part
-        least = sorted(hits, key=lambda hit: hit.similarity)[:SHOWN]
-        known = [hit for hit in hits if hit.row.target is not None and hit.match.target is not None]
+    for (split, source), group in by_splits.items():
+        known = [hit for hit in group if hit.row.target is not None and hit.match.target is not None]
         agreeing = sum(hit.row.target == hit.match.target for hit in known)
         if split == source:
             like, meaning = f"an earlier row of {source}", "they count twice"
         else:
             answers = "answers them without understanding" if agreeing or not known else "answers them wrongly"
             like, meaning = f"a row of {source}", f"a model that memorised these rows {answers}"
-        what = f"{part.rows_text(len(hits), 'are', 'is')} nearly the same as {like}"
-        what += f", {agreeing} of them with the same target" if known else ""
-        what += f"; the least similar: {'; '.join(map(_pair_text, least))}"
-        yield part.finding("near duplicates", len(hits), what, meaning)
+        rows = group[0].part.rows_text(len(group), "are", "is")
+        targets = f", {agreeing} of them with the same target" if known else ""
+        least = "; ".join(map(_pair_text, sorted(group, key=lambda hit: hit.similarity)[:SHOWN]))
+        what = f"{rows} nearly the same as {like}{targets}; the least similar: {least}"
+        yield group[0].part.finding("near duplicates", len(group), what, meaning)
 
 
-def _pair_text(hit: Near) -> str:
+def _pair_text(hit: Hit) -> str:
     """A pair of rows in a message: their similarity, where they stand, and how their texts begin."""
     row, match = (" / ".join(map(excerpt, example.texts)) for example in (hit.row, hit.match))
     return f"{hit.similarity:.2f} {hit.part.where([hit.row])} and {hit.source.where([hit.match])}, {row} and {match}"
@@ -158,15 +158,15 @@ def write_clean(job: Job, out: Path) -> str:
     out of train, only the first of several training rows that are nearly the same stays. Raises InputError as `find_near` does, for a file that a
     run cannot read, and for a split that would have no rows left."""
     check_new_folder(out)
-    near_rows = find_near(job)
-    if broken := [finding for files, _ in near_rows for finding in files.findings if finding.kind == "unreadable"]:
+    hits_by_task = find_near(job)
+    if broken := [finding for files, _ in hits_by_task for finding in files.findings if finding.kind == "unreadable"]:
         raise InputError(f"{broken[0].what}; correct the file first", path=job.data_dir)
-    removals = [(files.task.id, hit) for files, near in near_rows for hit in near if _leaves(hit, files)]
+    removals = [(files.task.id, hit) for files, hits in hits_by_task for hit in hits if _leaves(hit, files)]
     removed = defaultdict[str, set[int]](set)  # by file, where its rows that leave begin
     for _, hit in removals:
         removed[hit.part.file].add(hit.row.line)
-    copied = {files.task.id for files, _ in near_rows}
-    parts = {part.file: part for files, _ in near_rows for part in files.files.values()}
+    copied = {files.task.id for files, _ in hits_by_task}
+    parts = {part.file: part for files, _ in hits_by_task for part in files.files.values()}
     if empty := [file for file, starts in removed.items() if len(starts) == len(parts[file].rows)]:
         raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / empty[0])
     summary = _what_left(list(parts.values()), removed)
@@ -185,15 +185,15 @@ def write_clean(job: Job, out: Path) -> str:
     return "\n".join([*done, f"{suite}; run on the copy: mtl baseline suite={suite} method=svm"])
 
 
-def _leaves(hit: Near, files: TaskFiles) -> bool:
+def _leaves(hit: Hit, files: TaskFiles) -> bool:
     """Whether the row is to leave: for a row like it in a later split, or for an earlier one in train, if dev is held out of train."""
     return not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
 
 
 def _what_left(parts: Sequence[Part], removed: Mapping[str, Collection[int]]) -> str:
     """How many rows of each file leave, and why. `removed`: by file, where they begin."""
-    counts = [(len(removed.get(part.file, ())), part) for part in parts]
-    shares = [f"{count} of {len(part.rows)} rows of {part.task.id} {part.split}" for count, part in counts if count]
+    changed = [part for part in parts if part.file in removed]
+    shares = [f"{len(removed[part.file])} of {len(part.rows)} rows of {part.task.id} {part.split}" for part in changed]
     grams = f"{SHARE:g} or more of their character {NGRAM_SIZE}-grams"
     like = "a row of dev or test or, where dev is held out of train, an earlier row of train"
     return f"{', '.join(shares) or 'no row'} left out, as {grams} stand in {like}"
@@ -211,7 +211,7 @@ def _write_suite(job: Job, copied: Collection[str], note: str, path: Path) -> No
     load_suite(path)  # raises InputError where a copied task is answered by one that is not copied
 
 
-def _log_line(task: str, hit: Near) -> str:
+def _log_line(task: str, hit: Hit) -> str:
     """What the log says of a row that left a task."""
     row, like = hit.part.where([hit.row]), hit.source.where([hit.match])
     entry = {"task": task, "row": row, "like": like, "similarity": round(hit.similarity, 4), "texts": hit.row.texts}

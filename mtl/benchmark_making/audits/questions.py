@@ -37,8 +37,8 @@ def _answered_by_pairs(part: Part) -> Iterator[Finding]:
         target, answers = plain(str(row.target)), answers_by_word.get(plain(row.texts[2]), [])
         right += target in answers
         right_first += target in answers[:1]
-    constant = Counter(row.target for row in part.rows).most_common(1)[0][1]  # those that one answer is right for
-    if right_first <= constant or right_first - constant < LEAST_REMOVED * (questions - constant):
+    constant_right = Counter(plain(str(row.target)) for row in part.rows).most_common(1)[0][1]  # by one answer to all
+    if right_first <= constant_right or right_first - constant_right < LEAST_REMOVED * (questions - constant_right):
         return
     word, answer, asked = part.task.text[:3]
     result = f"has the right answer to {right} of {questions} questions ({right / questions:.1%}), in {right_first} of them as its most frequent one"

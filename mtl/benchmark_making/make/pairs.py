@@ -1,7 +1,7 @@
 """Steps about two texts: pairs of rows of two tables by their similarity, the similarity of two texts of a row, and one cut to be like the other."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -51,11 +51,11 @@ class PairRows:
             if self.same is not None:
                 work.check_columns(table, "same", self.same, lists=False)
         second_names = _second_names(work, first, second)
-        same = [[""] * len(table.rows) if self.same is None else table.texts(self.same) for table in (first, second)]
-        first_groups = zip(same[0], first.texts(self.groups[0]), strict=True)
-        second_groups = zip(same[1], second.texts(self.groups[1]), strict=True)
-        groups = _numbered(first_groups, second_groups)  # a group is of rows with one value of `same`
-        pairs = self._search(work, first, second, _numbered(*same), groups)
+        same_columns = [] if self.same is None else [self.same]
+        same = _numbered(first, same_columns, second, same_columns)
+        # A group is of rows with one value of `same`.
+        groups = _numbered(first, [*same_columns, self.groups[0]], second, [*same_columns, self.groups[1]])
+        pairs = self._search(work, first, second, same, groups)
         work.add(len(pairs.lefts), first.width + second.width + 1)
         rows = []
         for left, right, value in zip(pairs.lefts.tolist(), pairs.rights.tolist(), pairs.values.tolist(), strict=True):
@@ -68,34 +68,32 @@ class PairRows:
     def _search(self, work: Work, first: Table, second: Table, same: Numbers, groups: Numbers) -> Pairs:
         """The pairs, by the numbers of their rows. Raises InputError for too many."""
         is_one_side = first is second and self.texts[0] == self.texts[1]
+        times = 2 if is_one_side else 1  # that a pair is found, the second time the other way round
         title, width = f"step {work.number}, pairs", first.width + second.width + 1
-
-        def check_count(count: int) -> None:
-            """Raise InputError for too many pairs. A copy of the work counts them, since they are added when all are known."""
-            replace(work).add(count // 2 if is_one_side else count, width, "most")
-
         comparison = TextComparison(first.texts(self.texts[0]), second.texts(self.texts[1]), title)
-        pairs = comparison.pairs(self._rule(same, groups, is_one_side), check_count, title)
+        rule = self._rule(same, groups, is_one_side)
+        # A copy of the work counts the pairs on the way, since they are added to the work itself when all are known.
+        pairs = comparison.pairs(rule, lambda count: replace(work).add(count // times, width, "most"), title)
         return _without_mirrored(pairs) if is_one_side else pairs
 
     def _rule(self, same: Numbers, groups: Numbers, is_one_side: bool) -> PairRule:
         """The rule of the search. `is_one_side` says that the rows of one table are compared with themselves, by the same text."""
-        unequal = []
-        if is_one_side:  # a row is no pair with itself; two different texts of one row are a pair
-            rows = np.arange(len(groups[0]))
-            unequal.append((rows, rows))
+        rows = np.arange(len(groups[0]))
+        unequal = [(rows, rows)] if is_one_side else []  # a row is no pair with itself, but two texts of it are
         if self.scope == "within":
             return PairRule(groups, unequal, self.at_least, self.most, self.order == "least_similar")
         lowest = max(self.at_least, float(np.nextafter(0, 1)))  # texts without a common unit are no pair
         return PairRule(same, [*unequal, groups], lowest, self.most, least_first=False)
 
 
-def _numbered(first: Iterable[Hashable], second: Iterable[Hashable]) -> Numbers:
-    """The values of both sides as numbers, which are equal for equal values."""
-    numbers: dict[Hashable, int] = {}
-    first_numbers = [numbers.setdefault(value, len(numbers)) for value in first]
-    second_numbers = [numbers.setdefault(value, len(numbers)) for value in second]
-    return np.array(first_numbers, dtype=np.int64), np.array(second_numbers, dtype=np.int64)
+def _numbered(first: Table, first_columns: list[str], second: Table, second_columns: list[str]) -> Numbers:
+    """A number for each row of both tables: equal numbers for rows with equal texts in these columns, and one number for all rows without columns."""
+    numbers: dict[tuple[str, ...], int] = {}
+    sides = []
+    for table, columns in ((first, first_columns), (second, second_columns)):
+        keys = [tuple(row.cell(column) for column in columns) for row in table.rows]
+        sides.append(np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64))
+    return sides[0], sides[1]
 
 
 def _second_names(work: Work, first: Table, second: Table) -> dict[str, str]:

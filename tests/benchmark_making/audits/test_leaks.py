@@ -131,11 +131,12 @@ def test_analogies_and_choices_that_answer_each_other() -> None:
     answers = [pairs[(i + 1) % 6][1] for i in range(6)]
     found = only(question_findings({"train": part(*rows, targets=answers, task=ANALOGY)}))
     assert found.kind == "answers" and "has the right answer to 6 of 6 questions (100.0%)" in found.what
+    constant = part(*[("a", "b", "a")] * 4, targets=["b", "b "] * 2, task=ANALOGY)
+    assert not [*question_findings({"train": constant})]
     shared = part(("q", "x", "y"), ("r", "x", "y"), ("s", "z", "w"), targets=[0, 1, 0], task=CHOICE)
     found = only(question_findings({"train": shared}))
     assert (found.kind, found.count, found.where) == ("shared candidates", 2, "val/train.tsv:2, 3")
-    alike = part(("q", "x", "y"), ("r", "x", "y"), targets=[0, 0], task=CHOICE)
-    assert not list(question_findings({"train": alike}))
+    assert not [*question_findings({"train": part(("q", "x", "y"), ("r", "x", "y"), targets=[0, 0], task=CHOICE)})]
 
 
 def test_rows_of_dev_in_train_and_how_many_a_memorising_model_gets_right() -> None:

@@ -10,7 +10,7 @@ from small_suite import write_tsv
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.benchmark_making.audits.near import Near, copy_rows, find_near, near_findings, write_clean
+from mtl.benchmark_making.audits.near import Hit, copy_rows, find_near, near_findings, write_clean
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.text_units import ngrams
 from mtl.jobs.job import Job
@@ -54,7 +54,7 @@ def suite_job(folder: Path, dev: str = "dev.tsv") -> Job:
     return job(settings_of(folder))
 
 
-def lines(near: list[Near], split: str, source: str) -> list[tuple[int, int]]:
+def lines(near: list[Hit], split: str, source: str) -> list[tuple[int, int]]:
     hits = [each for each in near if (each.part.split, each.source.split) == (split, source)]
     return [(each.row.line, each.match.line) for each in hits]
 
@@ -113,6 +113,10 @@ def test_of_training_rows_the_first_stays_where_dev_is_held_out_of_them(tmp_path
     write_clean(suite_job(tmp_path, "null"), tmp_path / "clean")
     kept = (tmp_path / "clean/data/train.tsv").read_text(encoding="utf-8").splitlines()
     assert kept[1:] == ["\t".join(ROWS["train"][place]) for place in (0, 2, 3)]
+    answered = "  svar: {text: [text], target: label, answered_by: ton, scored: test, metric: accuracy, files: {train: null, dev: null}}\n"
+    (tmp_path / "lik.yaml").write_text(SUITE % "dev.tsv" + answered, encoding="utf-8")
+    (_, own), (_, of_answered) = find_near(job(settings_of(tmp_path)))
+    assert lines(own, "train", "train") == [(3, 2), (6, 5)] and lines(of_answered, "train", "train") == []
 
 
 def test_the_suite_of_a_copy_has_the_copied_tasks_alone(tmp_path: Path) -> None:
@@ -154,11 +158,6 @@ def test_what_is_refused(tmp_path: Path) -> None:
     path.write_text("n;m\n1;1\n2;2\n")
     copy_rows(path, tmp_path / "copy.csv", [2, 3], {2}, Layout(reading=Reading(separator=";")))
     assert (tmp_path / "copy.csv").read_text() == "n;m\n2;2\n"
-    for name, layout in (
-        ("a.json", Layout()),
-        ("a.parquet", Layout()),
-        ("a.csv", Layout(part="n=1")),
-        ("a.csv.gz", Layout()),
-    ):
+    for name, part in (("a.json", None), ("a.parquet", None), ("a.csv", "n=1"), ("a.csv.gz", None)):
         with pytest.raises(InputError, match="plain files"):
-            copy_rows(tmp_path / name, tmp_path / "x", [2, 3], {2}, layout)
+            copy_rows(tmp_path / name, tmp_path / "x", [2, 3], {2}, Layout(part=part))
