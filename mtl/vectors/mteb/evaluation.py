@@ -53,27 +53,22 @@ class Evaluator:
         rows = find_rows(self.benchmark, name, self.data_dir)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
         record = self.folder.read_record(name, key)
-        if record is not None:
-            duration = "as evaluated before"
-        else:
+        duration = "as evaluated before"
+        if record is None:
             record = {**key, **self._evaluate(name, rows, key["split"])}
             write_json(self.folder.record(name), record)
             duration = format_duration(record["seconds"])
-        metric = self.benchmark.metric(name)
         if record["score"] is None:
             problem = "is not a finite number, so the task counts as missing; are all targets or all vectors equal?"
-            logger.warning("%s: %s %s", title, metric, problem)
+            logger.warning("%s: %s %s", title, record["metric"], problem)
         else:
-            logger.info("%s: %s %.2f · %s", title, metric, record["score"], duration)
+            logger.info("%s: %s %.2f · %s", title, record["metric"], record["score"], duration)
 
     def records(self) -> dict[str, Record]:
         """The records with a score, by task, that the benchmark and these versions of the software would still make."""
-        records = {}
-        for name in self.benchmark.tasks:
-            record = self.folder.read_record(name, record_key(self.benchmark, name, self.versions))
-            if record is not None and record["score"] is not None:
-                records[name] = record
-        return records
+        keys = {name: record_key(self.benchmark, name, self.versions) for name in self.benchmark.tasks}
+        records = {name: self.folder.read_record(name, key) for name, key in keys.items()}
+        return {name: record for name, record in records.items() if record is not None and record["score"] is not None}
 
     def write_summary(self, settings: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Write the summary of the records, with these further keys, and their table."""
@@ -98,10 +93,9 @@ class Evaluator:
         """Evaluate the encoder on a split of a task, and write mteb's own result file. Returns what the record has beside its key."""
         compared_task = fresh_task(self.benchmark, name, split, rows)
         load_rows(compared_task, rows)
-        comparison = compare_rows(compared_task, rows, split)
+        data, differences = compare_rows(compared_task, rows, split)
         model = EncoderModel(self.encoder, self.meta, self.encode_blocks)
-        # Another object of the same task: comparing may have drawn random numbers of the first.
-        task = fresh_task(self.benchmark, name, split, rows)
+        task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
         result = self._run_mteb(model, task, rows)
         score = self._mean_score(name, result.scores[split])
         with replacing(self.folder.result(name)) as partial:
@@ -112,8 +106,8 @@ class Evaluator:
             "score": _percent(score),
             "main_metric": str(task.metadata.main_score),
             "main_score": _percent(result.get_score()),
-            "data": comparison.data,
-            "differences": comparison.differences,
+            "data": data,
+            "differences": differences,
             "seconds": result.evaluation_time,
             "encoding_seconds": model.seconds,
             "sentences": model.sentences,
@@ -137,12 +131,11 @@ class Evaluator:
         options: dict[str, Any] = {"co2_tracker": False, "cache": None, "show_progress_bar": False}
         try:
             with cache_of(rows):
-                (result,) = mteb.evaluate(evaluated, task, encode_kwargs=dict(ENCODING), **options).task_results
+                return mteb.evaluate(evaluated, task, encode_kwargs=dict(ENCODING), **options).task_results[0]
         except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
             if rows.folder is None or model.encoding or isinstance(error, InputError | OSError):
                 raise
             raise unreadable(task, rows, error) from None
-        return result
 
 
 def _percent(score: float) -> float | None:

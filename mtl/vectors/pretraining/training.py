@@ -17,17 +17,18 @@ from mtl.base.typed import typed
 from mtl.methods.transformer.network import parameter_groups
 from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
-from mtl.vectors.pretraining.masks import NOT_CHOSEN, mask_words
 from mtl.vectors.pretraining.resumable import ResumableTraining
-from mtl.vectors.pretraining.settings import PretrainingSettings
+from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments
-from mtl.vectors.pretraining.vocabulary import PAD
+from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP
 
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
 
 LARGEST_NORM = 1.0  # of all gradients together, which is clipped
-ORDER, MASKS, HELD_OUT_MASKS = 1, 2, 3  # follow the seed of what is drawn; 0 follows that of the held-out segments
+CHOSEN_SHARE = 0.15  # of the tokens of text: those that the model has to predict
+NOT_CHOSEN = -100  # the label of a token that it does not have to predict, as in transformers
+MASK_PROBABILITY, RANDOM_PROBABILITY = 0.8, 0.1  # of what replaces a chosen token in the inputs; else it stays
 
 
 def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":
@@ -70,6 +71,37 @@ def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, 
     return model.cls(hidden.flatten(0, 1)[positions])
 
 
+def mask_words(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The inputs with randomly chosen words masked, and the labels, which are the chosen tokens: int64 (segments, time) each.
+    The padded segments are `ids`, int64 (segments, time); `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,).
+    The inputs have the mask, a random token that is not special, or the token itself in the place of a chosen one. Other labels are NOT_CHOSEN."""
+    positions = _choose_positions(ids, begins, rng)
+    chosen = ids.reshape(-1)[positions]
+    draws = rng.random(len(chosen))
+    random_tokens = rng.integers(len(SPECIAL_TOKENS), len(begins), len(chosen))
+    choices = [draws < MASK_PROBABILITY, draws < MASK_PROBABILITY + RANDOM_PROBABILITY]  # the first that is true counts
+    inputs = ids.copy()
+    inputs.reshape(-1)[positions] = np.select(choices, [MASK, random_tokens], chosen)
+    labels = np.full_like(ids, NOT_CHOSEN)
+    labels.reshape(-1)[positions] = chosen
+    return inputs, labels
+
+
+def _choose_positions(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The positions of the tokens of randomly chosen words in the flattened segments, int64 (chosen,).
+    There is at least one word. More are chosen while their tokens are at most CHOSEN_SHARE of all tokens of text, so that all steps cost the same."""
+    positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))  # those of text
+    tokens = ids.reshape(-1)[positions]
+    # No word goes on across a special token: a segment that begins within a word has the rest of it as its first word.
+    begins_word = begins[tokens] | (np.diff(positions, prepend=-2) > 1)
+    words = np.cumsum(begins_word) - 1  # the number of each token's word
+    sizes = np.bincount(words)  # of each word, in tokens
+    order = rng.permutation(len(sizes))
+    fits = np.cumsum(sizes[order]) <= CHOSEN_SHARE * len(tokens)
+    fits[:1] = True
+    return positions[np.isin(words, order[fits])]
+
+
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:
     """The batches of a pass, int64 (batch_size,) each, of segments of similar length, in random order; a rest is left out."""
     rng = np.random.default_rng(seed)
@@ -87,20 +119,15 @@ class MaskedLanguageModelling(ResumableTraining):
     operation = "pre-training"
 
     def __init__(
-        self,
-        model: "BertForMaskedLM",
-        segments: Segments,
-        begins: np.ndarray,
-        settings: PretrainingSettings,
-        folder: Path,
+        self, bert: "BertForMaskedLM", segments: Segments, begins: np.ndarray, settings: PretrainingSettings, path: Path
     ) -> None:
-        """As `ResumableTraining`; `begins` is that of `mask_words`. Raises InputError for too few segments for a step."""
-        device = model.device
-        groups = parameter_groups(model, settings.weight_decay)
+        """As `ResumableTraining`, in the folder `path`; `begins` is that of `mask_words`. Raises InputError for too few segments for a step."""
+        device = bert.device
+        groups = parameter_groups(bert, settings.weight_decay)
         betas = (0.9, settings.beta2)
         fused = device.type != "mps"  # one pass over the weights in place of one for each of Adam's operations
         optimizer = torch.optim.AdamW(groups, settings.learning_rate, betas, settings.epsilon, fused=fused)
-        super().__init__(model, [optimizer], settings, folder, len(segments))
+        super().__init__(bert, [optimizer], settings, path, len(segments))
         self.segments, self.begins, self.steps = segments, begins, settings.max_steps
         if len(self.trained) < settings.batch_size:
             counts = f"{len(segments)} segments of up to {settings.chunk} tokens, {len(self.held_out)} of them held out"
@@ -108,13 +135,12 @@ class MaskedLanguageModelling(ResumableTraining):
             remedy = "add text, or set a smaller batch_size= or max_length="
             raise InputError(f"the texts hold too little to train on: {problem}; {remedy}")
         self.trainer_config = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
-        choose_attention(model, self.trainer_config, device)
+        choose_attention(bert, self.trainer_config, device)
         self.part_size = settings.batch_size // settings.accumulate  # segments that are computed together
 
     def learning_rate(self) -> float:
         """A linear rise to the highest rate, then a linear fall to 0: `get_linear_schedule_with_warmup` of transformers."""
-        settings = self.settings
-        progress = self.step / settings.max_steps
+        settings, progress = self.settings, self.step / self.settings.max_steps
         warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
         if progress < warmup:
             return settings.learning_rate * progress / warmup
@@ -126,22 +152,21 @@ class MaskedLanguageModelling(ResumableTraining):
         size = self.settings.batch_size
         first_pass, steps_done = divmod(self.step, len(lengths) // size)  # the pass that the next step is in
         for number in count(first_pass):
-            for batch in pass_batches(lengths, size, [self.settings.seed, ORDER, number])[steps_done:]:
+            for batch in pass_batches(lengths, size, [self.settings.seed, 1, number])[steps_done:]:
                 yield self.trained[batch]
             steps_done = 0
 
     def compute(self, batch: np.ndarray) -> Tensor:
-        inputs, labels = self.mask_segments(batch, np.random.default_rng([self.settings.seed, MASKS, self.step]))
+        inputs, labels = self.mask_segments(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
         is_chosen = labels != NOT_CHOSEN
         loss = torch.zeros((), device=self.device)
         for start in range(0, len(inputs), self.part_size):
             part = slice(start, start + self.part_size)
-            if not is_chosen[part].any():
-                continue
-            with mixed_precision(self.trainer_config, self.device):
-                part_loss = self.losses_and_hits(inputs[part], labels[part])[0].sum() / int(is_chosen.sum())
-            part_loss.backward()
-            loss += part_loss.detach()
+            if is_chosen[part].any():
+                with mixed_precision(self.trainer_config, self.device):
+                    part_loss = self.losses_and_hits(inputs[part], labels[part])[0].sum() / int(is_chosen.sum())
+                part_loss.backward()
+                loss += part_loss.detach()
         nn.utils.clip_grad_norm_(self.network.parameters(), LARGEST_NORM)
         return loss
 
@@ -163,7 +188,7 @@ class MaskedLanguageModelling(ResumableTraining):
         order = self.held_out[np.argsort(self.segments.lengths[self.held_out], kind="stable")]
         loss, hits, chosen = 0.0, 0, 0
         for number, start in enumerate(range(0, len(order), self.part_size)):
-            rng = np.random.default_rng([self.settings.seed, HELD_OUT_MASKS, number])
+            rng = np.random.default_rng([self.settings.seed, 3, number])
             inputs, labels = self.mask_segments(order[start : start + self.part_size], rng)
             losses, is_hit = self.losses_and_hits(inputs, labels)
             loss += float(losses.cpu().double().sum())

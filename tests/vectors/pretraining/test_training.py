@@ -11,10 +11,17 @@ from pretraining_parts import lines, small, tokenizer
 from torch.nn import functional
 from transformers import get_linear_schedule_with_warmup
 
-from mtl.vectors.pretraining.masks import CHOSEN_SHARE, NOT_CHOSEN, mask_words
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments, read_tokens, write_tokens
-from mtl.vectors.pretraining.training import MaskedLanguageModelling, masked_outputs, new_bert, pass_batches
+from mtl.vectors.pretraining.training import (
+    CHOSEN_SHARE,
+    NOT_CHOSEN,
+    MaskedLanguageModelling,
+    mask_words,
+    masked_outputs,
+    new_bert,
+    pass_batches,
+)
 from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP, word_beginnings
 
 
