@@ -113,9 +113,8 @@ class SentenceTransformerEncoder(SentenceEncoder):
 
     def _describe(self, dim: int, prompts_origin: str) -> Description:
         settings, model = self._settings, self._model
-        name = title = short_name(settings.path)
-        if settings.prompt:
-            name, title = f"{name}-{settings.prompt}", f"{title}, prompt {settings.prompt}"
+        short, prompt = short_name(settings.path), settings.prompt
+        name_suffix, title_suffix = (f"-{prompt}", f", prompt {prompt}") if prompt else ("", "")
         body = model.transformers_model
         embeddings = model[0] if body is None else body.get_input_embeddings()
         parameters = sum(weight.numel() for weight in model.parameters())
@@ -124,8 +123,8 @@ class SentenceTransformerEncoder(SentenceEncoder):
         prompts = ", ".join(f"{key} {text!r}" for key, text in model.prompts.items() if text)
         shown_prompts = f"of {prompts_origin}: {prompts}" if prompts else "none"
         return Description(
-            name=f"sentence_transformer-{name}",
-            title=f"Sentence transformer, {title}",
+            name=f"sentence_transformer-{short}{name_suffix}",
+            title=f"Sentence transformer, {short}{title_suffix}",
             family="transformer",
             dim=dim,
             language=settings.language or "",

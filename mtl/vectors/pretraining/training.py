@@ -140,7 +140,8 @@ class MaskedLanguageModelling(ResumableTraining):
 
     def learning_rate(self) -> float:
         """A linear rise to the highest rate, then a linear fall to 0: `get_linear_schedule_with_warmup` of transformers."""
-        settings, progress = self.settings, self.step / self.settings.max_steps
+        settings = self.settings
+        progress = self.step / settings.max_steps
         warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
         if progress < warmup:
             return settings.learning_rate * progress / warmup
