@@ -14,6 +14,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import tee
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,8 @@ from mtl.vectors.pretraining.pretrain import begin_training
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 from mtl.vectors.pretraining.training import (
+    CHOSEN_SHARE,
     LARGEST_NORM,
-    MASK_SHARE,
     NOT_CHOSEN,
     MaskedLanguageModelling,
     masked_outputs,
@@ -93,14 +94,16 @@ def steps(
     training.train()
     optimizer = torch.optim.AdamW(parameter_groups(model, settings.weight_decay), settings.learning_rate, fused=True)
     scheduler = get_linear_schedule_with_warmup(optimizer, 10_000, 100_000)
-    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASK_SHARE)
+    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=CHOSEN_SHARE)
+
+    our_batches, their_batches = tee(training.batches())
 
     def ours(step: int) -> None:
         training.step = step
-        training.training_step(training.batch_at(step))
+        training.training_step(next(our_batches))
 
     def theirs(step: int) -> None:
-        ids = training.segments.inputs(training.batch_at(step))
+        ids = training.segments.inputs(next(their_batches))
         batch = collator([{"input_ids": row} for row in ids.tolist()])
         loss = model(**batch).loss
         loss.backward()
@@ -114,7 +117,7 @@ def steps(
 
 def passes(training: MaskedLanguageModelling) -> list[Callable[[int], Any]]:
     """The forward and backward pass of each side with the same weights and masks."""
-    masked = training.masked(training.batch_at(0), np.random.default_rng(0))
+    masked = training.mask_segments(next(training.batches()), np.random.default_rng(0))
     inputs, labels = map(torch.from_numpy, masked)
     places = (labels.view(-1) != NOT_CHOSEN).nonzero()[:, 0]
     targets = labels.view(-1)[places]

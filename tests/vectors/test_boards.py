@@ -40,11 +40,11 @@ def boards(runs_dir: Path) -> list[Leaderboard]:
 
 def test_scores_on_other_data_never_stand_beside_published_ones(boards: list[Leaderboard]) -> None:
     published, local = boards
-    assert [row.label for row in published.rows if row.evaluation] == ["Hashed words, mean", "Hashed words, max"]
-    assert [medians(row) for row in published.rows if row.evaluation] == [{"PpcPC": 70.0}, {"PpcPC": 80.0}]
+    assert [row.label for row in published.rows if row.ours] == ["Hashed words, mean", "Hashed words, max"]
+    assert [medians(row) for row in published.rows if row.ours] == [{"PpcPC": 70.0}, {"PpcPC": 80.0}]
     assert "Published in the mteb results repository: static-similarity-mrl-multilingual-v1." in published.notes
     assert len(published.rows) == 21 and len(published.columns) == 1 + 28
-    assert all(row.evaluation for row in local.rows)
+    assert all(row.ours for row in local.rows)
     assert [column.title for column in local.columns.values()] == [
         *("AVG", "CBD", "PpcPC", "CDSC-R, rows 1", "CDSC-R, rows 2")
     ]
@@ -109,18 +109,18 @@ def test_exact_data_alone_needs_no_second_board(tmp_path: Path) -> None:
     make_evaluation(tmp_path, {"PpcPC": record(70.0)})
     make_evaluation(tmp_path, {"PpcPC": record(70.0)}, HashedEncoder(seed=2))
     (board,) = find_boards(tmp_path)
-    labels = {row.label for row in board.rows if row.evaluation}
+    labels = {row.label for row in board.rows if row.ours}
     assert board.title == "PL-MTEB" and labels == {"Hashed words, mean", "Hashed words, mean, seed 2"}
     make_evaluation(tmp_path / "more", {"PlscClusteringS2S": record(9.0)}, HashedEncoder(name="b"))
     boards = find_boards(tmp_path)
-    assert [[len(row.scores) for row in board.rows if row.evaluation] for board in boards] == [[1, 1], [1, 1, 1]]
+    assert [[len(row.scores) for row in board.rows if row.ours] for board in boards] == [[1, 1], [1, 1, 1]]
 
 
 def test_evaluations_of_one_encoder_in_two_folders_keep_their_own_scores(tmp_path: Path) -> None:
     make_evaluation(tmp_path / "local", {"CBD": record(99.0, "reduced", revision="r2")})
     make_evaluation(tmp_path / "hub", {"CBD": record(60.0)})
     published, local = find_boards(tmp_path)
-    assert [medians(row) for row in published.rows if row.evaluation] == [{"CBD": 60.0}]
+    assert [medians(row) for row in published.rows if row.ours] == [{"CBD": 60.0}]
     assert [medians(row) for row in local.rows] == [{"CBD@r1": 60.0}, {"CBD@r2": 99.0}]
     assert len({row.label for row in local.rows}) == len({row.name for row in local.rows}) == 2
 
@@ -132,12 +132,12 @@ def test_an_edited_benchmark_file_is_the_same_benchmark_if_its_tasks_are(tmp_pat
     old.benchmark.write_text(text.replace("model: LaBSE,", "model: An older name,"), encoding="utf-8")
     os.utime(old.benchmark, (1, 1))
     (board,) = find_boards(tmp_path)
-    names = [row.name for row in board.rows if not row.evaluation]
+    names = [row.name for row in board.rows if not row.ours]
     assert "LaBSE" in names and "An older name" not in names and len(names) == 19
     old.benchmark.write_text(text.replace("metric: cosine_ap", "metric: max_ap"), encoding="utf-8")
     boards = find_boards(tmp_path)
     assert sorted(board.name for board in boards) == ["pl-mteb", "pl-mteb-2"]
-    assert [sum(row.evaluation is not None for row in board.rows) for board in boards] == [1, 1]
+    assert [sum(row.ours for row in board.rows) for board in boards] == [1, 1]
 
 
 def test_markdown_and_latex(boards: list[Leaderboard]) -> None:

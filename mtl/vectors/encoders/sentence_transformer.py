@@ -77,13 +77,12 @@ class SentenceTransformerEncoder(SentenceEncoder):
         if self._settings.prompt is not None:
             prompt = self._model.prompts[self._settings.prompt]
         checked = [encodable(text) for _, block in text_blocks(texts) for text in block]
-        with hidden_progress(not progress), Progress("encoding texts", len(texts), "texts") as bar:
-
-            def advance(module: Any, inputs: Any, features: Any) -> None:
-                bar.advance(len(features["sentence_embedding"]))
-
-            with self._model.register_forward_hook(advance):
-                vectors = self._encode(checked, prompt)
+        with (
+            hidden_progress(not progress),
+            Progress("encoding texts", len(texts), "texts") as bar,
+            self._model.register_forward_hook(lambda model, _, batch: bar.advance(len(batch["sentence_embedding"]))),
+        ):
+            vectors = self._encode(checked, prompt)
         return vectors.reshape(len(checked), self.description.dim)
 
     @cached_property
@@ -101,8 +100,8 @@ class SentenceTransformerEncoder(SentenceEncoder):
         return {"mtl": VERSION, "sentence-transformers": version("sentence-transformers"), **library_versions()}
 
     def _encode(self, texts: list[str], prompt: str | None) -> np.ndarray:
-        size = self._settings.batch_size
-        vectors = self._model.encode(texts, prompt=prompt, batch_size=size, show_progress_bar=False)
+        batch_size = self._settings.batch_size
+        vectors = self._model.encode(texts, prompt=prompt, batch_size=batch_size, show_progress_bar=False)
         return np.asarray(vectors, dtype=np.float32)
 
     def _checked_dim(self) -> int:
@@ -113,26 +112,25 @@ class SentenceTransformerEncoder(SentenceEncoder):
         return vectors.shape[1]
 
     def _describe(self, dim: int, prompts_origin: str) -> Description:
-        settings, model, short = self._settings, self._model, short_name(self._settings.path)
-        name, title = f"sentence_transformer-{short}", f"Sentence transformer, {short}"
-        if settings.prompt:
-            name, title = f"{name}-{settings.prompt}", f"{title}, prompt {settings.prompt}"
-        body, weights = model.transformers_model, list(model.parameters())
+        settings, model = self._settings, self._model
+        short, prompt = short_name(settings.path), settings.prompt
+        name_suffix, title_suffix = (f"-{prompt}", f", prompt {prompt}") if prompt else ("", "")
+        body = model.transformers_model
         embeddings = model[0] if body is None else body.get_input_embeddings()
-        parameters = sum(weight.numel() for weight in weights)
+        parameters = sum(weight.numel() for weight in model.parameters())
         embedding_parameters = sum(weight.numel() for weight in embeddings.parameters())
         limit = model.max_seq_length
         prompts = ", ".join(f"{key} {text!r}" for key, text in model.prompts.items() if text)
         shown_prompts = f"of {prompts_origin}: {prompts}" if prompts else "none"
         return Description(
-            name=name,
-            title=title,
+            name=f"sentence_transformer-{short}{name_suffix}",
+            title=f"Sentence transformer, {short}{title_suffix}",
             family="transformer",
             dim=dim,
             language=settings.language or "",
             parameters=parameters,
             parameters_without_embeddings=parameters - embedding_parameters,
-            memory=sum(weight.numel() * weight.element_size() for weight in weights),
+            memory=sum(weight.numel() * weight.element_size() for weight in model.parameters()),
             max_length=None if limit is None or isinf(limit) else int(limit),
             settings=f"modules {', '.join(module for module, _ in self._modules)}, prompts {shown_prompts}",
         )

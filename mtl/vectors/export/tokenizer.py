@@ -1,5 +1,5 @@
-"""The Moses tokenizer of `mtl.data.text` as one of the library tokenizers, with a replacement for each step of
-sacremoses, in the same order. Only texts with the literal DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
+"""The Moses tokenizer of `mtl.data.text` as a tokenizer of the library tokenizers: a list of replacements, one or more for each step of sacremoses,
+in the same order. Only texts with the literal DOTMULTI are split otherwise, because sacremoses itself reads it as dots."""
 
 import json
 import re
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 # The entries of ids without a word. Moses splits < and > from words, so no token of a text is equal to one of them.
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unknown>"
 FINAL_PERIOD = " ."  # what replaces the last period of a word
-# Their rules for apostrophes read more of the surrounding text than a replacement can.
+# The rules of these languages for apostrophes read more of the surrounding text than a replacement can.
 UNSUPPORTED_LANGUAGES = ("en", "fr", "it")
 
 
 def moses_tokenizer(language: str, words: Sequence[str]) -> "Tokenizer":
-    """The tokenizer of a language that is not in UNSUPPORTED_LANGUAGES. It gives these words the ids of a `Vocabulary`, and a text without tokens one
-    unknown word. Put a space before each text: an empty text has no token otherwise. No other text changes."""
+    """The tokenizer of a language that is not in UNSUPPORTED_LANGUAGES, which gives these words the ids that `Vocabulary` gives them. A text without
+    words becomes one unknown word, if a space stands before it: put a space before each text. It changes the tokens of no other text."""
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
     ids = {word: id for id, word in enumerate([PADDING_WORD, UNKNOWN_WORD, *words])}
@@ -52,9 +52,9 @@ def is_moses(content: Mapping[str, Any]) -> bool:
 
 @lru_cache
 def _replacements(language: str) -> list[tuple[str, str]]:
-    """The steps of `sacremoses.MosesTokenizer.tokenize`, with their names there: patterns in Oniguruma's syntax, each with what replaces its
-    matches. That cannot contain the match: so a pattern that inserts a space matches the empty text beside a character. Where a pattern has \\K,
-    only what it matches after this is replaced."""
+    """The steps of `sacremoses.MosesTokenizer.tokenize`, with their names there: patterns in Oniguruma's syntax, each with the text that replaces
+    its matches. This text is fixed, and cannot repeat what was matched. So a step that puts a space before or after a character matches
+    only the empty text there, by looking at the character with (?=…) or (?<=…). Where a pattern has \\K, only what follows it is replaced."""
     moses = sacremoses.MosesTokenizer(lang=language)
     alnum, number = _range(moses.IsAlnum), _range(moses.IsN)
     space = _range(chr(code) for code in range(sys.maxunicode + 1) if re.match(r"\s", chr(code)))

@@ -1,7 +1,6 @@
-"""The BERT that is pre-trained, and its training by masked language modelling alone, as HerBERT's: whole words are masked anew each time."""
+"""The BERT that is pre-trained, and its training by masked language modelling alone, as HerBERT's: words are masked anew each time."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from transformers import BertForMaskedLM
 
 LARGEST_NORM = 1.0  # of all gradients together, which is clipped
-MASK_SHARE = 0.15  # of the tokens: those to predict
-NOT_CHOSEN = -100  # in place of a token that is not predicted, as in transformers
-MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, and by a random token; the others stay
+CHOSEN_SHARE = 0.15  # of the tokens of text: those that the model has to predict
+NOT_CHOSEN = -100  # the label of a token that it does not have to predict, as in transformers
+MASK_PROBABILITY, RANDOM_PROBABILITY = 0.8, 0.1  # of what replaces a chosen token in the inputs; else it stays
 
 
 def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":
@@ -72,33 +71,33 @@ def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, 
     return model.cls(hidden.flatten(0, 1)[positions])
 
 
-def mask(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs and the tokens to predict of padded segments, int64 (segments, time) each.
-
-    The segments are `ids`, int64 (segments, time); `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,).
-    A mask, a random token that is not special, or the token itself replaces each token to predict. NOT_CHOSEN marks those not to predict."""
+def mask_words(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The inputs with randomly chosen words masked, and the labels, which are the chosen tokens: int64 (segments, time) each.
+    The padded segments are `ids`, int64 (segments, time); `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,).
+    The inputs have the mask, a random token that is not special, or the token itself in the place of a chosen one. Other labels are NOT_CHOSEN."""
     positions = _choose_positions(ids, begins, rng)
-    tokens = ids.reshape(-1)[positions]
-    draws = rng.random(len(tokens))
-    random = rng.integers(len(SPECIAL_TOKENS), len(begins), len(tokens))
-    inputs, labels = ids.copy(), np.full_like(ids, NOT_CHOSEN)
-    inputs.reshape(-1)[positions] = np.select([draws < MASKED, draws < MASKED + RANDOM], [MASK, random], tokens)
-    labels.reshape(-1)[positions] = tokens
+    chosen = ids.reshape(-1)[positions]
+    draws = rng.random(len(chosen))
+    random_tokens = rng.integers(len(SPECIAL_TOKENS), len(begins), len(chosen))
+    choices = [draws < MASK_PROBABILITY, draws < MASK_PROBABILITY + RANDOM_PROBABILITY]  # the first that is true counts
+    inputs = ids.copy()
+    inputs.reshape(-1)[positions] = np.select(choices, [MASK, random_tokens], chosen)
+    labels = np.full_like(ids, NOT_CHOSEN)
+    labels.reshape(-1)[positions] = chosen
     return inputs, labels
 
 
 def _choose_positions(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The positions of the tokens to predict in the flattened segments, int64 (predicted,): those of randomly chosen words.
-
-    There is at least one word. More are chosen while their tokens are at most MASK_SHARE of all tokens of text, so that all steps cost the same."""
-    positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))
+    """The positions of the tokens of randomly chosen words in the flattened segments, int64 (chosen,).
+    There is at least one word. More are chosen while their tokens are at most CHOSEN_SHARE of all tokens of text, so that all steps cost the same."""
+    positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))  # those of text
     tokens = ids.reshape(-1)[positions]
     # No word goes on across a special token: a segment that begins within a word has the rest of it as its first word.
     begins_word = begins[tokens] | (np.diff(positions, prepend=-2) > 1)
     words = np.cumsum(begins_word) - 1  # the number of each token's word
-    sizes = np.bincount(words)
+    sizes = np.bincount(words)  # of each word, in tokens
     order = rng.permutation(len(sizes))
-    fits = np.cumsum(sizes[order]) <= MASK_SHARE * len(tokens)
+    fits = np.cumsum(sizes[order]) <= CHOSEN_SHARE * len(tokens)
     fits[:1] = True
     return positions[np.isin(words, order[fits])]
 
@@ -120,86 +119,84 @@ class MaskedLanguageModelling(ResumableTraining):
     operation = "pre-training"
 
     def __init__(
-        self,
-        model: "BertForMaskedLM",
-        segments: Segments,
-        begins: np.ndarray,
-        settings: PretrainingSettings,
-        folder: Path,
+        self, bert: "BertForMaskedLM", segments: Segments, begins: np.ndarray, settings: PretrainingSettings, path: Path
     ) -> None:
-        """As `ResumableTraining`; `begins` is that of `mask`. Raises InputError for too few segments for a step."""
-        device = model.device
-        groups, betas = parameter_groups(model, settings.weight_decay), (0.9, settings.beta2)
+        """As `ResumableTraining`, in the folder `path`; `begins` is that of `mask_words`. Raises InputError for too few segments for a step."""
+        device = bert.device
+        groups = parameter_groups(bert, settings.weight_decay)
+        betas = (0.9, settings.beta2)
         fused = device.type != "mps"  # one pass over the weights in place of one for each of Adam's operations
         optimizer = torch.optim.AdamW(groups, settings.learning_rate, betas, settings.epsilon, fused=fused)
-        super().__init__(model, [optimizer], settings, folder, len(segments))
+        super().__init__(bert, [optimizer], settings, path, len(segments))
         self.segments, self.begins, self.steps = segments, begins, settings.max_steps
         if len(self.trained) < settings.batch_size:
             counts = f"{len(segments)} segments of up to {settings.chunk} tokens, {len(self.held_out)} of them held out"
             problem = f"{counts}, are not enough for batch_size={settings.batch_size}"
             remedy = "add text, or set a smaller batch_size= or max_length="
             raise InputError(f"the texts hold too little to train on: {problem}; {remedy}")
-        lengths, size, seed = segments.lengths[self.trained], settings.batch_size, settings.seed
-        # All steps of a pass take their batches from it: it is made once.
-        self._pass = lru_cache(maxsize=1)(lambda number: pass_batches(lengths, size, [seed, 1, number]))
         self.trainer_config = typed(TrainerConfig, {"accelerator": device.type, "precision": settings.precision})
-        choose_attention(model, self.trainer_config, device)
+        choose_attention(bert, self.trainer_config, device)
         self.part_size = settings.batch_size // settings.accumulate  # segments that are computed together
 
     def learning_rate(self) -> float:
         """A linear rise to the highest rate, then a linear fall to 0: `get_linear_schedule_with_warmup` of transformers."""
-        settings, progress = self.settings, self.step / self.settings.max_steps
+        settings = self.settings
+        progress = self.step / settings.max_steps
         warmup = settings.warmup / settings.max_steps if settings.warmup >= 1 else settings.warmup
         if progress < warmup:
             return settings.learning_rate * progress / warmup
         return settings.learning_rate * (1 - progress) / (1 - warmup)
 
     def batches(self) -> Iterator[np.ndarray]:
-        return map(self.batch_at, count(self.step))
-
-    def batch_at(self, step: int) -> np.ndarray:
-        """The segments of a step, int64 (batch_size,). Steps are counted from 0."""
-        number, turn = divmod(step, len(self.trained) // self.settings.batch_size)
-        return self.trained[self._pass(number)[turn]]
+        """The segments of each remaining step, int64 (batch_size,), pass after pass."""
+        lengths = self.segments.lengths[self.trained]
+        size = self.settings.batch_size
+        first_pass, steps_done = divmod(self.step, len(lengths) // size)  # the pass that the next step is in
+        for number in count(first_pass):
+            for batch in pass_batches(lengths, size, [self.settings.seed, 1, number])[steps_done:]:
+                yield self.trained[batch]
+            steps_done = 0
 
     def compute(self, batch: np.ndarray) -> Tensor:
-        inputs, labels = self.masked(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
-        loss, is_chosen = torch.zeros((), device=self.device), labels != NOT_CHOSEN
+        inputs, labels = self.mask_segments(batch, np.random.default_rng([self.settings.seed, 2, self.step]))
+        is_chosen = labels != NOT_CHOSEN
+        loss = torch.zeros((), device=self.device)
         for start in range(0, len(inputs), self.part_size):
             part = slice(start, start + self.part_size)
-            if not is_chosen[part].any():
-                continue
-            with mixed_precision(self.trainer_config, self.device):
-                part_loss = self.losses_and_hits(inputs[part], labels[part])[0].sum() / int(is_chosen.sum())
-            part_loss.backward()
-            loss += part_loss.detach()
+            if is_chosen[part].any():
+                with mixed_precision(self.trainer_config, self.device):
+                    part_loss = self.losses_and_hits(inputs[part], labels[part])[0].sum() / int(is_chosen.sum())
+                part_loss.backward()
+                loss += part_loss.detach()
         nn.utils.clip_grad_norm_(self.network.parameters(), LARGEST_NORM)
         return loss
 
-    def masked(self, segments: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """These segments with tokens to predict, as `mask` returns them."""
-        return mask(self.segments.inputs(segments), self.begins, rng)
+    def mask_segments(self, segments: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """The inputs and the labels of these segments, as `mask_words` returns them."""
+        return mask_words(self.segments.inputs(segments), self.begins, rng)
 
     def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
-        """The cross-entropy of each token to predict, in nats, and whether the most probable token is the right one: (predicted,) each."""
-        predicted, is_padding = np.flatnonzero(labels != NOT_CHOSEN), inputs == PAD
-        arrays = (inputs, predicted, labels.reshape(-1)[predicted], is_padding)
-        tokens, positions, targets, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
-        outputs = masked_outputs(self.network, tokens, positions, padding if is_padding.any() else None)
+        """The cross-entropy of each chosen token, in nats, and whether the most probable token is the right one: (chosen,) each."""
+        positions = np.flatnonzero(labels != NOT_CHOSEN)
+        is_padding = inputs == PAD
+        arrays = (inputs, positions, labels.reshape(-1)[positions], is_padding)
+        token_ids, chosen, targets, padding = (to_device(torch.from_numpy(array), self.device) for array in arrays)
+        outputs = masked_outputs(self.network, token_ids, chosen, padding if is_padding.any() else None)
         return functional.cross_entropy(outputs, targets, reduction="none"), outputs.detach().argmax(-1) == targets
 
     def validate(self) -> tuple[dict[str, float], str]:
         """Perplexity and accuracy at the masked places of the held-out segments. The masks are the same each time."""
         order = self.held_out[np.argsort(self.segments.lengths[self.held_out], kind="stable")]
-        total, hits, predicted = 0.0, 0, 0
+        loss, hits, chosen = 0.0, 0, 0
         for number, start in enumerate(range(0, len(order), self.part_size)):
             rng = np.random.default_rng([self.settings.seed, 3, number])
-            losses, is_hit = self.losses_and_hits(*self.masked(order[start : start + self.part_size], rng))
-            total += float(losses.cpu().double().sum())
+            inputs, labels = self.mask_segments(order[start : start + self.part_size], rng)
+            losses, is_hit = self.losses_and_hits(inputs, labels)
+            loss += float(losses.cpu().double().sum())
             hits += int(is_hit.sum())
-            predicted += len(losses)
+            chosen += len(losses)
         with np.errstate(over="ignore"):
-            perplexity = float(np.exp(total / predicted))
+            perplexity = float(np.exp(loss / chosen))
         row = {"step": self.step, "seconds": self.seconds, "train_loss": self.mean_loss}
-        row |= {"perplexity": perplexity, "accuracy": 100 * hits / predicted}
+        row |= {"perplexity": perplexity, "accuracy": 100 * hits / chosen}
         return row, f"held-out perplexity {perplexity:.1f}, {row['accuracy']:.1f}% of masked tokens right"

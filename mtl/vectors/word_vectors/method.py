@@ -23,8 +23,9 @@ from mtl.tasks.kinds.text import is_word
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
-MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
+MOST_COSINES = 1 << 24  # that are computed at once, to limit the memory: 64 MiB
 LINE_END = "</s>"  # fastText's entry for the end of a line, which is no word
+Block = tuple[Sequence[str], np.ndarray]  # words of a file, and their vectors, float32 (words, dim)
 
 
 class WordVectorKind(FloorKind):
@@ -82,14 +83,14 @@ class WordVectorMethod(Method):
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for vectors that cannot be read, or that do not have `embeddings.dim` numbers (None: any)."""
         super().__init__(request)
-        config, self.settings = request.config, request.config.word_vectors
+        self.settings = request.config.word_vectors
         assert request.vectors is not None
         self.file = VectorFile(request.vectors)
         self.texts = Expressions(request.dataset.texts, moses(request.suite.language), self.file.read_once)
-        check_dim(request.vectors, self.texts.vectors.shape[1], getattr(config.embeddings, "dim", None))
-        # The whole file, as an analogy may be answered by any of its words.
-        vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
-        self.fingerprints |= {"embeddings": self.file.sha256(), "embeddings.vectors": vectors}
+        check_dim(request.vectors, self.texts.vectors.shape[1], getattr(request.config.embeddings, "dim", None))
+        # The whole file counts, too, as an analogy may be answered by any of its words.
+        self.fingerprints["embeddings"] = self.file.sha256()
+        self.fingerprints["embeddings.vectors"] = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
         self.facts |= self._facts()
         self._answers: dict[str, Predictions] = {}  # by task, for all seeds
         self._seconds = 0.0
@@ -107,69 +108,95 @@ class WordVectorMethod(Method):
         """The seconds are those of the first seed of this process, which searches for all; the parameters are those of all distinct words."""
         return seed_cost(len(self.texts.known) * self.texts.vectors.shape[1], 0, self._seconds, peak_memory())
 
-    def cosines(self, split: Split) -> np.ndarray:
-        """The cosine of the two sides of each model input, float32 (inputs,); 0 where either has no vector."""
-        first, second = (unit_rows(self.texts.vectors[split.texts[:, side]]) for side in (0, 1))
-        return np.einsum("ij,ij->i", first, second)
+    def _facts(self) -> dict[str, Any]:
+        """For the summary: by task, how many words and expressions have no vector, and a note of it."""
+        by_task, missing = {}, []
+        for task in self.dataset.tasks:
+            if splits := self.dataset.splits[task.id].values():
+                counts = self.texts.counts(np.concatenate([split.texts.ravel() for split in splits]))
+                by_task[task.id] = counts
+                words = f"{counts['words_without_vector']} of {counts['words']} words"
+                expressions = f"{counts['expressions_without_vector']} of {counts['expressions']} expressions"
+                missing.append(f"{task.id} {words}, {expressions}")
+        return {"word_vectors": by_task, "notes": [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]}
 
     def _answer(self, task: Task) -> Predictions:
         """The predictions of a task, for all seeds."""
         splits = self.to_predict(task)
         if task.kind == "word":
-            return _analogies(self, task, splits)
-        answer_split = {"number": _numbers, "choice": _choices}[task.kind]
-        return {name: answer_split(task, split, self.cosines(split)) for name, split in splits.items()}
+            return self._complete_analogies(task, splits)
+        if task.kind == "number":
+            return {name: _numbers(task, self.cosines(split)) for name, split in splits.items()}
+        return {name: _choices(split, self.cosines(split)) for name, split in splits.items()}
 
-    def _facts(self) -> dict[str, Any]:
-        """For the summary: by task, how many words and expressions have no vector, and a note of it."""
-        by_task = {}
-        for task in self.dataset.tasks:
-            if splits := self.dataset.splits[task.id].values():
-                by_task[task.id] = self.texts.counts(np.concatenate([split.texts.ravel() for split in splits]))
-        missing = [
-            f"{id} {counts['words_without_vector']} of {counts['words']} words,"
-            f" {counts['expressions_without_vector']} of {counts['expressions']} expressions"
-            for id, counts in by_task.items()
-        ]
-        return {"word_vectors": by_task, "notes": [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]}
+    def cosines(self, split: Split) -> np.ndarray:
+        """The cosine of the two sides of each model input, float32 (inputs,); 0 where either has no vector."""
+        first, second = (unit_rows(self.texts.vectors[split.texts[:, side]]) for side in (0, 1))
+        return np.einsum("ij,ij->i", first, second)
+
+    def _complete_analogies(self, task: Task, splits: Mapping[str, Split]) -> Predictions:
+        """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this is zero, as words without a vector are."""
+        texts = np.concatenate([split.texts for split in splits.values()])  # all at once: a search reads the whole file
+        a, b, c = (self.texts.vectors[texts[:, side]] for side in range(3))
+        queries = b - a + c if self.settings.algebra == "b-a+c" else a - b + c
+        answers = np.array([self.dataset.texts[text] for text in texts[:, 2]], dtype=object)
+        is_searched = queries.any(axis=1)
+        if is_searched.any():
+            answers[is_searched] = self._analogy_words(task, queries[is_searched], texts[is_searched])
+        ends = np.cumsum([len(split) for split in splits.values()])[:-1]
+        return dict(zip(splits, np.split(answers, ends), strict=True))
+
+    def _analogy_words(self, task: Task, queries: np.ndarray, texts: np.ndarray) -> list[str | None]:
+        """The word nearest to each query that is not in its question, which is a row of `texts`, (queries, 3). Raises InputError if there is none."""
+        questions = [[self.dataset.texts[text] for text in row] for row in texts]
+        excluded = []
+        for row, question in zip(texts, questions, strict=True):
+            excluded.append(question + [word for text in row for word in self.texts.words[text]])
+        nearest = nearest_words(self.file.blocks(), queries, excluded)
+        if None in nearest:
+            unanswered = f"{task.id}'s {' : '.join(questions[nearest.index(None)])!r}"
+            message = f"has no word that could answer {unanswered}; give a file with more words in embeddings.path"
+            raise InputError(message, path=self.file.path)
+        return nearest
 
 
-def _numbers(task: Task, split: Split, cosines: np.ndarray) -> np.ndarray:
+def _numbers(task: Task, cosines: np.ndarray) -> np.ndarray:
     """The cosine in the task's range, 10 × cosine for 0 to 10, rounded to a hundredth of the range."""
     low, high = task.bounds
     hundredths = np.round(100 * cosines.astype(np.float64))
     return np.clip(np.round(low + (high - low) * hundredths / 100, 9), low, high)
 
 
-def _choices(task: Task, split: Split, cosines: np.ndarray) -> np.ndarray:
+def _choices(split: Split, cosines: np.ndarray) -> np.ndarray:
     """The candidate with the highest cosine; among equals, the first. Candidates without a vector have the cosine 0."""
     assert split.sizes is not None
     rows = np.split(cosines, np.cumsum(split.sizes)[:-1])
     return first_choices(np.array([np.argmax(row) for row in rows]), split.texts, split.sizes)
 
 
-def _analogies(method: WordVectorMethod, task: Task, splits: Mapping[str, Split]) -> Predictions:
-    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this is zero, as words without a vector are."""
-    texts = np.concatenate([split.texts for split in splits.values()])  # all at once: a search reads the whole file
-    a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
-    queries = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
-    answers = np.array([method.dataset.texts[text] for text in texts[:, 2]], dtype=object)
-    if (searched := queries.any(axis=1)).any():
-        answers[searched] = _nearest_words(method, task, queries[searched], texts[searched])
-    ends = np.cumsum([len(split) for split in splits.values()])[:-1]
-    return dict(zip(splits, np.split(answers, ends), strict=True))
-
-
-def _nearest_words(method: WordVectorMethod, task: Task, queries: np.ndarray, texts: np.ndarray) -> list[str | None]:
-    """The word nearest to each query that is not in its question, which has three texts, int64 (queries, 3). Raises InputError if there is none."""
-    questions = [[method.dataset.texts[text] for text in row] for row in texts]
-    words = [chain.from_iterable(method.texts.words[text] for text in row) for row in texts]  # of each question
-    excluded = [{*question, *parts} for question, parts in zip(questions, words, strict=True)]
-    nearest = nearest_words(method.file.blocks(), queries, excluded)
-    if None in nearest:
-        question = f"{task.id}'s {' : '.join(questions[nearest.index(None)])!r}"
-        message = f"has no word that could answer {question}; give a file with more words in embeddings.path"
-        raise InputError(message, path=method.file.path)
+def nearest_words(blocks: Iterable[Block], queries: np.ndarray, excluded: Sequence[Iterable[str]]) -> list[str | None]:
+    """For each query the word of a file whose vector has the highest cosine with it; among equals, the first. None if no word is left.
+    Queries are float32 (queries, dim), not zero. The vectors of the blocks are overwritten. `excluded` has the words that are no answer
+    to each query. No query is answered by what is not `is_word`."""
+    directions = unit_rows(queries).T
+    barred_queries: dict[str, list[int]] = {}  # by word, those that it is no answer to
+    for query, no_answers in enumerate(excluded):
+        for word in no_answers:
+            barred_queries.setdefault(word, []).append(query)
+    highest = np.full(len(queries), -np.inf, dtype=np.float32)  # the cosines of the nearest words so far
+    nearest: list[str | None] = [None] * len(queries)
+    step = max(1, MOST_COSINES // max(1, len(queries)))
+    for all_words, all_vectors in blocks:
+        unit_rows(all_vectors, out=all_vectors)
+        for start in range(0, len(all_words), step):
+            words = all_words[start : start + step]
+            cosines = all_vectors[start : start + step] @ directions
+            _bar_words(cosines, words, barred_queries)
+            rows = cosines.argmax(axis=0)
+            found = cosines[rows, np.arange(len(queries))]
+            for query in np.flatnonzero(found > highest).tolist():
+                highest[query] = found[query]
+                nearest[query] = words[rows[query]]
     return nearest
 
 
@@ -180,32 +207,10 @@ def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     return np.divide(vectors, lengths[:, None], out=out, where=lengths[:, None] > 0)
 
 
-def nearest_words(
-    blocks: Iterable[tuple[Sequence[str], np.ndarray]], queries: np.ndarray, excluded: Sequence[Iterable[str]]
-) -> list[str | None]:
-    """For each query the word of a file whose vector has the highest cosine with it; among equals, the first. None if no word is left.
-
-    Queries are float32 (queries, dim), not zero. The blocks hold words and their vectors, float32 (words, dim), which are overwritten.
-    `excluded` has the words that are no answer to each query. No query is answered by what is not `is_word`."""
-    directions = unit_rows(queries).T
-    barred: dict[str, list[int]] = {}  # by word, the queries that it is no answer to
-    for query, no_answers in enumerate(excluded):
-        for word in set(no_answers):
-            barred.setdefault(word, []).append(query)
-    best = np.full(len(queries), -np.inf, dtype=np.float32)
-    nearest: list[str | None] = [None] * len(queries)
-    step = max(1, MOST_SCORES // max(1, len(queries)))
-    for words, vectors in blocks:
-        unit_rows(vectors, out=vectors)
-        for start in range(0, len(words), step):
-            scores = vectors[start : start + step] @ directions
-            for row, word in enumerate(words[start : start + step]):
-                if word == LINE_END or not is_word(word):
-                    scores[row] = -np.inf
-                elif word in barred:
-                    scores[row, barred[word]] = -np.inf
-            highest = scores.argmax(axis=0)
-            values = scores[highest, np.arange(len(queries))]
-            for query in np.flatnonzero(values > best).tolist():
-                best[query], nearest[query] = values[query], words[start + highest[query]]
-    return nearest
+def _bar_words(cosines: np.ndarray, words: Sequence[str], barred_queries: Mapping[str, list[int]]) -> None:
+    """Set the cosines (words, queries) to -inf where a word is no answer: to some queries, or to all as it is not `is_word`."""
+    for row, word in enumerate(words):
+        if word == LINE_END or not is_word(word):
+            cosines[row] = -np.inf
+        elif word in barred_queries:
+            cosines[row, barred_queries[word]] = -np.inf

@@ -220,7 +220,7 @@ def test_workers_of_a_cluster_encode_the_same_corpus(corpus_dir: Path, monkeypat
 
 def test_rows_are_compared_with_what_mteb_describes(data_dir: Path, benchmark: Benchmark) -> None:
     from mtl.vectors.mteb.data import MtebRows, find_rows, fresh_task, load_rows
-    from mtl.vectors.mteb.evaluation import compare_rows
+    from mtl.vectors.mteb.descriptions import compare_rows
 
     task = fresh_task(benchmark, "PpcPC", "test")
     assert compare_rows(task, MtebRows(None, "r"), "test") == ("exact", [])

@@ -22,7 +22,7 @@ from datasets import Dataset
 from mteb.models import SearchEncoderWrapper
 from mteb.models.model_meta import ScoringFunction
 
-from mtl.vectors.mteb import evaluation, retrieval
+from mtl.vectors.mteb import descriptions, retrieval
 from mtl.vectors.mteb.model import EncoderModel, model_meta
 from mtl.vectors.mteb.retrieval import CorpusSearch, best_documents, document_blocks
 
@@ -142,7 +142,7 @@ def test_a_corpus_is_described_as_by_mteb() -> None:
     task.dataset = {"default": {"test": rows}}
     task.data_loaded = True
     theirs = task._calculate_descriptive_statistics_from_split("test")
-    ours = evaluation._statistics(task, "test", None)
+    ours = descriptions._statistics(task, "test", None)
     theirs["documents_text_statistics"].pop("average_text_length")
     assert ours == theirs and task.dataset["default"]["test"]["corpus"] is documents
     texts = [text for block in document_blocks(documents, task.metadata) for text in block["text"]]

@@ -14,10 +14,10 @@ from transformers import get_linear_schedule_with_warmup
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments, read_tokens, write_tokens
 from mtl.vectors.pretraining.training import (
-    MASK_SHARE,
+    CHOSEN_SHARE,
     NOT_CHOSEN,
     MaskedLanguageModelling,
-    mask,
+    mask_words,
     masked_outputs,
     new_bert,
     pass_batches,
@@ -43,7 +43,7 @@ def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path) -> No
     order = np.array(sorted(one.held_out, key=lambda segment: (one.segments.lengths[segment], segment)))
     losses, hits = [], []
     for number in range(-(-len(order) // 4)):
-        inputs, labels = one.masked(order[4 * number : 4 * number + 4], np.random.default_rng([1, 3, number]))
+        inputs, labels = one.mask_segments(order[4 * number : 4 * number + 4], np.random.default_rng([1, 3, number]))
         for line, label in zip(inputs, labels.tolist(), strict=True):
             length = int((line != PAD).sum())
             with torch.no_grad():  # each segment for itself, without padding
@@ -62,7 +62,7 @@ def test_parts_of_a_batch_give_the_same_step(tmp_path: Path) -> None:
     for accumulate in (1, 4):
         one = training(tmp_path, small(dropout=0.0, accumulate=accumulate))
         one.train()
-        one.compute(one.batch_at(0))
+        one.compute(next(one.batches()))
         gradients.append({name: parameter.grad for name, parameter in one.network.named_parameters()})
     torch.testing.assert_close(*gradients, atol=1e-6, rtol=1e-4)
 
@@ -138,22 +138,22 @@ def words_of(ids: np.ndarray, is_text: np.ndarray) -> list[list[int]]:
 @pytest.mark.parametrize("seed", range(5))
 def test_the_chosen_words_are_those_of_a_plain_loop(seed: int) -> None:
     ids, is_text = batch(12, 20, seed)
-    _, labels = mask(ids, BEGINS, np.random.default_rng(7))
+    _, labels = mask_words(ids, BEGINS, np.random.default_rng(7))
     words = words_of(ids, is_text)
     expected: list[int] = []
     for number in np.random.default_rng(7).permutation(len(words)):
-        if len(expected) + len(words[number]) > MASK_SHARE * is_text.sum():
+        if len(expected) + len(words[number]) > CHOSEN_SHARE * is_text.sum():
             break
         expected += words[number]
     assert np.flatnonzero(labels != NOT_CHOSEN).tolist() == sorted(expected)
     assert labels[labels != NOT_CHOSEN].tolist() == [ids.flat[place] for place in sorted(expected)]
-    _, alone = mask(np.array([[CLS, 7, 9, 12, SEP]]), BEGINS, np.random.default_rng(0))
+    _, alone = mask_words(np.array([[CLS, 7, 9, 12, SEP]]), BEGINS, np.random.default_rng(0))
     assert alone.tolist() == [[NOT_CHOSEN, 7, 9, 12, NOT_CHOSEN]]  # a single long word
 
 
 def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
     ids, _ = batch(2000, 64)
-    inputs, labels = mask(ids, BEGINS, np.random.default_rng(1))
+    inputs, labels = mask_words(ids, BEGINS, np.random.default_rng(1))
     now = inputs[labels != NOT_CHOSEN]
     # 8 standard deviations of a share, about 12,000 draws
     assert abs((now == MASK).mean() - 0.8) < 0.03

@@ -19,7 +19,7 @@ def blocks(vectors: np.ndarray, size: int) -> Iterator[tuple[list[str], np.ndarr
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_the_same_words_as_gensim(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """gensim's `most_similar` leaves out the words of the question."""
-    monkeypatch.setattr(method, "MOST_SCORES", 100)
+    monkeypatch.setattr(method, "MOST_COSINES", 100)
     rng = np.random.default_rng(3)
     vectors = rng.normal(size=(300, 10)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)  # gensim adds vectors of length 1
