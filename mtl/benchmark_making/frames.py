@@ -18,41 +18,37 @@ from mtl.tasks.task import SPLIT_OF, SPLITS
 
 Frame: TypeAlias = Any
 """The rows of one split: a DataFrame, a Dataset of the library datasets, or a dictionary with a list of values for each column."""
-FramesByTask: TypeAlias = Mapping[str, Mapping[str, Frame]]  # by task id and split
 # What tasks= may declare of a task, by the key with which a problem begins.
 DECLARED = {"kind": "'kind': …", "text": "'text': […], 'target': …", "target": "'text': […], 'target': …"}
 
 
-def frames_by_task(frames: Mapping[str, Any], name: str) -> FramesByTask:
-    """The frames by task and split, from those of several tasks, or of one, which gets this name. Raises InputError for bad names and no frames."""
+def frames_by_task(frames: Mapping[str, Any], name: str) -> Mapping[str, Mapping[str, Frame]]:
+    """The frames by task and split: of one task with this name if the keys are splits, else of several. Raises InputError for bad keys."""
     if not frames:
         raise InputError("must be a dictionary of the splits of one task, or of tasks", key="frames")
-    by_task = {name: _by_split(frames)}
-    if not _has_splits(by_task[name]):
-        by_task = {task: _by_split(by_split) for task, by_split in frames.items()}
-    for key, file_name in [("name", name), *(("frames", task) for task in by_task)]:
-        if not is_file_name(file_name):
-            raise InputError(f"{file_name!r} names files; use letters, digits, '.', '_' and '-'", key=key)
-    for task, by_split in by_task.items():
-        if not _has_splits(by_split):
-            raise InputError(f"must be a dictionary with the keys {', '.join(SPLITS)}", key=f"frames.{task}")
-    return by_task
+    by_task = {name: frames} if _are_splits(frames) else frames
+    for key, id in [("name", name), *(("frames", task) for task in by_task)]:
+        if not is_file_name(id):
+            raise InputError(f"{id!r} names files; use letters, digits, '.', '_' and '-'", key=key)
+    return {task: _by_split(of_task, f"frames.{task}") for task, of_task in by_task.items()}
 
 
-def _by_split(frames: Any) -> Any:
-    """The frames by mtl's names of splits, unless two name one split. What is no dictionary stays as it is."""
+def _are_splits(frames: Any) -> bool:
+    """Whether this is a dictionary whose keys are words of different splits, as {"train": …, "validation": …}."""
     if not isinstance(frames, Mapping):
-        return frames
-    by_split = {SPLIT_OF.get(str(split).lower(), split): frame for split, frame in frames.items()}
-    return by_split if len(by_split) == len(frames) else frames
+        return False
+    splits = {SPLIT_OF.get(str(key).lower()) for key in frames}
+    return None not in splits and 0 < len(frames) == len(splits)
 
 
-def _has_splits(frames: Any) -> bool:
-    """Whether this is a dictionary whose keys are splits."""
-    return isinstance(frames, Mapping) and bool(frames) and set(frames) <= set(SPLITS)
+def _by_split(frames: Any, key: str) -> dict[str, Frame]:
+    """The frames of one task by mtl's names of splits. Raises InputError, with the key, for anything else."""
+    if not _are_splits(frames):
+        raise InputError(f"must be a dictionary with the keys {', '.join(SPLITS)}", key=key)
+    return {SPLIT_OF[str(word).lower()]: frame for word, frame in frames.items()}
 
 
-def write_frames(by_task: FramesByTask, data_dir: Path) -> None:
+def write_frames(by_task: Mapping[str, Mapping[str, Frame]], data_dir: Path) -> None:
     """Write each frame to TASK/SPLIT.jsonl in a folder. Raises InputError, which names the split, the column and the row."""
     for task, by_split in by_task.items():
         (data_dir / task).mkdir(parents=True)
@@ -72,22 +68,23 @@ def problem_of_frames(problem: str, data_dir: Path, task: str | None = None) -> 
     problem = problem.replace("write one in the files", "write one, as in frame[column].str.strip().str.lower()")
     declared = DECLARED.get(problem.partition(":")[0])
     if '" has no value' in problem:
-        problem += "; drop these rows or fill their cells, as in frame.dropna(subset=[column])"
-    elif task and declared:
-        problem += f"; declare it: tasks={{{task!r}: {{{declared}}}}}"
+        return f"{problem}; drop these rows or fill their cells, as in frame.dropna(subset=[column])"
+    if task and declared:
+        return f"{problem}; declare it: tasks={{{task!r}: {{{declared}}}}}"
     return problem
 
 
 def _column_names(frame: Frame) -> list[str]:
     """The names of a frame's columns. Raises InputError for other values than different texts that a file can hold."""
-    # Only a Dataset lacks `columns`; `column_names` may be a column of a DataFrame.
-    names = list(frame if isinstance(frame, Mapping) else getattr(frame, "columns", getattr(frame, "column_names", ())))
+    names = list(frame if isinstance(frame, Mapping) else getattr(frame, "columns", ()))
+    if not names:  # a Dataset alone lacks `columns`; of a DataFrame, `column_names` may be a column
+        names = list(getattr(frame, "column_names", ()))
     if not names:
         raise InputError("must be a DataFrame, a Dataset, or a dictionary of columns")
-    if any(not isinstance(name, str) or not name for name in names) or len(set(names)) < len(names):
+    if not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
         raise InputError("names of columns must be strings, each once")
     for name in names:
-        if (problem := text_problem(name)) is not None:
+        if problem := text_problem(name):
             raise InputError(f"column {name!r} {problem}")
     return names
 
@@ -110,13 +107,12 @@ def _labels(frame: Frame, column: str) -> dict[float, str]:
 
 
 def _value(cell: Any, labels: Mapping[float, str], place: str) -> Any:
-    """The value of a data file for a cell in this place: a text, a number, a list of these, or None. Where there are labels, a number becomes the one
-    that it stands for, or None, as -1 does. Raises InputError for anything else."""
+    """The value of a data file for a cell: a text, a number, its label if there are labels, a list of these, or None. Raises InputError otherwise."""
     if isinstance(cell, np.datetime64) and isinstance(cell.tolist(), int):
         cell = cell.astype("M8[us]")  # nanoseconds would become an integer
     value = cell.tolist() if hasattr(cell, "tolist") else cell  # of NumPy
     if labels and isinstance(value, int | float):
-        value = labels.get(value)
+        value = labels.get(value)  # None for -1, which stands for no label
     is_nan = isinstance(value, float) and math.isnan(value)
     if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
         return None

@@ -13,11 +13,11 @@ from mtl.base.files import replacing
 from mtl.base.log import logger
 from mtl.benchmark_making.data_files import SUFFIXES, write_records
 from mtl.benchmark_making.hub_files import LISTED, HubFiles, download, list_files, naming_the_dataset
-from mtl.benchmark_making.init_suite.tables import labels_of, parquet_features
 from mtl.data.columns import Value, printable_names
 from mtl.data.examples import read_examples
 from mtl.data.fetching.archives import UNPACKED_LIMIT
 from mtl.data.numbered import numbered_names
+from mtl.data.parquet import labels_of, parquet_features
 from mtl.data.records import read_records
 from mtl.tasks.sources import HubSource
 from mtl.tasks.task import NUMBERED, SPLITS, Task
@@ -29,9 +29,8 @@ NUMBER_OR_HASH = re.compile(r"(?:[0-9a-f]{16}|\d+)(?=[^/]*$)")  # in which the n
 
 
 def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
-    """Write all files of a task from a dataset on the Hugging Face Hub: all or, on failure, none. They are the files of a mirror as they are; else a
-    file has the columns that the task needs, and a test file has no targets unless the task is scored on it. Raises InputError if the dataset cannot
-    be had, lacks a file, a split or a column, or has rows that the task cannot read, for a revision that is no commit, and for an unknown split."""
+    """Write all files of a task from the Hugging Face Hub, or on failure none: those of a mirror as they are, else files with the columns that it
+    needs, a test file that is not scored without targets. Raises InputError for what is missing or unreadable, and a bad revision or split."""
     if not re.fullmatch("[0-9a-f]{40}", hub.revision):
         where = "which the data set's page shows under Files, History"
         problem = f"must be a commit (40 hexadecimal digits), {where}; what a branch or a tag names can change"

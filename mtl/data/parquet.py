@@ -1,5 +1,6 @@
-"""Parquet files: the names of their columns, and their rows as nested objects (`mtl.data.columns`). They need pyarrow."""
+"""Parquet files: the names of their columns, their labels, and their rows as nested objects (`mtl.data.columns`). They need pyarrow."""
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,28 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
             if decoded > DECODED_LIMIT:
                 raise InputError(f"decodes to more than {DECODED_LIMIT} bytes; split the file", path=path)
             yield from batch.to_pylist()
+
+
+def parquet_features(path: Path) -> Any:
+    """What a file's metadata says about its columns, if the library datasets wrote it; it is not trusted. Raises InputError as `opened_parquet`."""
+    with opened_parquet(path) as file:
+        metadata = file.schema_arrow.metadata or {}
+    try:
+        return json.loads(metadata[b"huggingface"])["info"]["features"]
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return {}
+
+
+def labels_of(features: Any, column: str) -> list[str]:
+    """The labels that a column's integers are indices of, by the file's metadata; or none."""
+    try:
+        feature = features[column.removesuffix(LIST)]
+        if column.endswith(LIST):
+            feature = feature[0] if isinstance(feature, list) else feature["feature"]
+        labels = feature["names"]
+    except (LookupError, TypeError):
+        return []
+    return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
 
 
 def _names(fields: Any, prefix: str = "") -> Iterator[str]:

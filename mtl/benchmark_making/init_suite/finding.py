@@ -9,7 +9,8 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.untrusted import inside
 from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.named_tasks import DATA_SUFFIXES, WORD, NamedFile, named_tasks, read_name
+from mtl.benchmark_making.init_suite.named_file import DATA_SUFFIXES, SPLIT_WORD, NamedFile, read_name, split_in
+from mtl.benchmark_making.init_suite.named_tasks import named_tasks
 from mtl.benchmark_making.init_suite.sniffing import sniff
 from mtl.benchmark_making.init_suite.tables import read_table
 from mtl.data.files import data_lines
@@ -34,18 +35,15 @@ class DataFolder:
 
     path: Path
     tasks: Sequence[Guess]  # with their files alone, and what is to be said about these
-    unread: Mapping[str, Sequence[str]] = field(
-        default_factory=dict
-    )  # by reason, files of no task: their paths below it
+    unread: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by reason, the paths of files of no task
     address: str = ""  # of the data set of the Hub, with its commit
     keys: Mapping[str, Any] = field(default_factory=dict)  # of the suite file, which all tasks of the data set have
     language: str | None = None  # the only language that the data set's card names
 
 
 def files_of_tasks(data_dir: Path) -> DataFolder:
-    """A folder with its tasks. A task consists of the files whose names and folders differ only in the word of the split: {train,dev,test}.tsv,
-    xnli.{dev,test}.ko.tsv, or {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file holds
-    training rows, if the user agrees."""
+    """A folder with its tasks. The files of a task differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv, or
+    {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file may hold training rows."""
     root = data_dir.resolve().name
     files = [read_name(path) for path in all_files(data_dir)]
     texts = _single_texts(files)
@@ -81,7 +79,7 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
 
 def _single_texts(files: Sequence[NamedFile]) -> dict[NamedFile, None]:
     """The .txt files that are a text each: too many in one folder whose names say no split."""
-    texts = [file for file in files if file.path.suffix.lower() == ".txt" and not WORD.search(file.path.stem)]
+    texts = [file for file in files if file.path.suffix.lower() == ".txt" and not SPLIT_WORD.search(file.path.stem)]
     texts_by_folder = Counter(file.path.parent for file in texts)
     return dict.fromkeys(file for file in texts if texts_by_folder[file.path.parent] > MOST_TEXTS)
 
@@ -101,12 +99,8 @@ def _keys(path: Path) -> dict[str, str]:
     if form_of(path, Layout()) != "json":
         return {}
     content = parse_object(path, "".join(data_lines(path, None))) or {}
-    splits_by_key: dict[str, str] = {}
-    for key, value in content.items():
-        splits = {SPLIT_OF[word] for word in WORD.findall(key.lower())}
-        if len(splits) == 1 and isinstance(value, list | dict):
-            splits_by_key[key] = splits.pop()
-    return splits_by_key if any(key.lower() in SPLIT_OF for key in splits_by_key) else {}
+    splits = {key: split_in(key) for key, rows in content.items() if split_in(key) and isinstance(rows, list | dict)}
+    return splits if any(key.lower() in SPLIT_OF for key in splits) else {}
 
 
 def _column_values(path: Path) -> dict[str, str]:

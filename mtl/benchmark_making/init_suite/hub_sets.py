@@ -16,7 +16,8 @@ from mtl.base.files import link_or_copy
 from mtl.benchmark_making import hub_files
 from mtl.benchmark_making.init_suite.finding import DataFolder, files_of_tasks
 from mtl.benchmark_making.init_suite.hub_configurations import Configuration, configurations, configured_tasks
-from mtl.benchmark_making.init_suite.named_tasks import read_name, task_id
+from mtl.benchmark_making.init_suite.named_file import read_name
+from mtl.benchmark_making.init_suite.named_tasks import task_id
 from mtl.data.columns import printable_names
 
 REVISION = r"refs/(?:convert|pr)/[\w.-]+|[\w.-]+"
@@ -62,8 +63,8 @@ def hub_set(address: str) -> Iterator[DataFolder]:
     the cache of huggingface_hub; the folder is deleted in the end. Raises InputError if they cannot be had, and for a data set without any."""
     parts = ADDRESS.fullmatch(address)
     if parts is None:
-        forms = "hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION"
-        raise InputError(f"write {forms}", path=address)
+        problem = "write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION"
+        raise InputError(problem, path=address)
     dataset, revision, wanted = parts.groups()
     name = dataset.rpartition("/")[2]
     with TemporaryDirectory(prefix="mtl-hub-") as temporary:
@@ -96,10 +97,8 @@ def _snapshot(dataset: str, revision: str | None) -> Snapshot:
             if not isinstance(error.__cause__, errors.RevisionNotFoundError):
                 raise
     seen = printable_names([path for path in snapshot.files if not path.startswith(".")][: hub_files.LISTED])
-    script = "load it with its script, which mtl does not run, and give mtl.Suite.from_frames what that returns"
-    raise InputError(
-        f"it has no data file that mtl reads; it has {seen}; name another revision: @REVISION; or {script}"
-    )
+    remedy = "name another revision: @REVISION; or load it with its script, which mtl does not run, and give mtl.Suite.from_frames what that returns"
+    raise InputError(f"it has no data file that mtl reads; it has {seen}; {remedy}")
 
 
 def _chosen(snapshot: Snapshot, wanted: str | None) -> list[Configuration]:

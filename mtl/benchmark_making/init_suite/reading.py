@@ -31,8 +31,7 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     if not paths:
         raise InputError("files: no file is left; name one, as in files.train=FILE")
     sniffed = {split: sniff(path, task.layout(split, data_dir)) for split, path in paths.items()}
-    for file in sniffed.values():
-        guess.questions += [question for question in file.questions if question not in guess.questions]
+    guess.questions += dict.fromkeys(question for file in sniffed.values() for question in file.questions)
     reading = _keys(_common_reading(guess.files, sniffed)) | _keys(known_reading)
     if reading:
         guess.declare(GIVEN if reading == _keys(known_reading) else "as the first lines show", reading=reading)
@@ -100,6 +99,7 @@ def _unlike_names(rows: Rows) -> list[str]:
     for cell, *below in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
         is_value = len(cell.split()) > LONGEST_NAME or NUMBER.fullmatch(cell.strip())
         lacks_name = not cell.strip() and not (len(below) > 1 and all(map(NUMBER.fullmatch, below)))
-        if is_value or lacks_name or rows[0].count(cell) > 1 or cell in below:
+        is_repeated = rows[0].count(cell) > 1 or cell in below
+        if is_value or lacks_name or is_repeated:
             unlike.append(cell)
     return unlike

@@ -6,20 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 from mtl.base.errors import InputError
-from mtl.data.forms import LABEL, SEPARATORS, TABLES, form_of, quoted_rows, row_lines
+from mtl.data.forms import LABEL, PLAIN, SEPARATORS, TABLES, form_of, quoted_rows, row_lines
 from mtl.tasks.layout import Layout, Reading
 
-LINES, SIGNS = 3000, 2**18  # the most lines at the beginning of a file that are read, and about how many characters
+MOST_LINES = 3000  # that are read, at the beginning of a file
+MOST_CHARACTERS = 2**18  # of these lines, about
 REGULAR = 0.9  # in the form of CoNLL, the least share of lines with the usual number of cells: single ones may be odd
 LEAST_TOKENS = 10  # in the form of CoNLL: fewer lines may have as many cells by chance
 QUOTING_QUESTION = "reading.quoted: all quotation marks stand around cells: do they quote them, or are they text?"
 
 Rows = Sequence[Sequence[str]]  # of a table: the cells of each row
-Quoting = Enum("Quoting", {"QUOTED": True, "PLAIN": False, "UNSURE": None})  # with the values of `reading.quoted`
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Sniffed:
     has_quotes: bool = True  # whether a table has quotation marks: else quoting changes nothing
 
 
-def sniff(path: Path, layout: Layout = Layout()) -> Sniffed:  # noqa: B008 - a frozen value
+def sniff(path: Path, layout: Layout = PLAIN) -> Sniffed:
     """How a file is read. What the layout says is not sniffed. Raises InputError for an unknown suffix and a file that cannot be read."""
     form, known = form_of(path, layout), layout.reading
     if form == "parquet":
@@ -55,7 +54,7 @@ def _first_lines(path: Path, encoding: str | None) -> list[str]:
     for line in row_lines(path, Layout(reading=Reading(encoding=encoding))):
         lines.append(line)
         size += len(line)
-        if len(lines) == LINES or size > SIGNS:
+        if len(lines) == MOST_LINES or size > MOST_CHARACTERS:
             break
     return lines
 
@@ -94,20 +93,19 @@ def _is_annotated(lines: Sequence[str]) -> bool:
 def _sniffed_table(lines: Sequence[str], known: Reading, form: str, shown_form: str) -> Sniffed:
     """How a table is read whose form its lines show. Only what is not as the form or the user says is a part of its reading."""
     separator, *others = [known.separator] if known.separator else _separators(lines, TABLES[shown_form][0])
-    quoting = _quoting(lines, separator) if known.quoted is None else Quoting(known.quoted)
     if separator == "\t" and not (known.form or known.separator):
         shown_form = "tsv"
-    shown, usual = Reading(shown_form, separator, quoting.value), Reading(form, *TABLES[shown_form])
-    differing = {key: value for key, value in vars(shown).items() if value not in (vars(usual)[key], vars(known)[key])}
-    questions = (
-        [f"reading.separator: the cells are set apart by {json.dumps(separator)} or {json.dumps(others[0])}?"]
-        if others
-        else []
-    )
-    if quoting is Quoting.UNSURE:
-        questions.append(QUOTING_QUESTION)
-    rows = _rows(lines, separator, quoting is Quoting.QUOTED)
-    return Sniffed(Reading(**differing), questions, rows, has_quotes='"' in "".join(lines))
+    are_quoted = _are_quoted(lines, separator) if known.quoted is None else known.quoted
+    usual_separator, are_usually_quoted = TABLES[shown_form]
+    own_form = None if shown_form == form else shown_form
+    own_separator = None if separator in (known.separator, usual_separator) else separator
+    own_quoting = None if are_quoted in (known.quoted, are_usually_quoted) else are_quoted
+    questions = [QUOTING_QUESTION] if are_quoted is None else []
+    if others:
+        ways = f"{json.dumps(separator)} or {json.dumps(others[0])}"
+        questions.insert(0, f"reading.separator: the cells are set apart by {ways}?")
+    rows = _rows(lines, separator, are_quoted is True)
+    return Sniffed(Reading(own_form, own_separator, own_quoting), questions, rows, has_quotes='"' in "".join(lines))
 
 
 def _separators(lines: Sequence[str], usual: str) -> list[str]:
@@ -116,19 +114,19 @@ def _separators(lines: Sequence[str], usual: str) -> list[str]:
     return [usual] if usual in fitting or not fitting else fitting
 
 
-def _quoting(lines: Sequence[str], separator: str) -> Quoting:
+def _are_quoted(lines: Sequence[str], separator: str) -> bool | None:
     """What the quotation marks of a table do:
-    - QUOTED: they quote cells: in tables without tabs; if rows have as many cells only so; or if all enclose cells, in each line or doubled in one.
-    - UNSURE: all enclose cells, as in `"a text"`, but some lines have none, and no cell has doubled ones, as in `"a ""good"" text"`.
-    - PLAIN: they are a part of the texts."""
+    - True: they quote cells: in tables without tabs; if rows have as many cells only so; or if all enclose cells, in each line or doubled in one.
+    - None, uncertain: all enclose cells, as in `"a text"`, but some lines have none, and no cell has doubled ones, as in `"a ""good"" text"`.
+    - False: they are a part of the texts."""
     needs_quotes = _is_regular(lines, "\t", is_quoted=True) and not _is_regular(lines, "\t", is_quoted=False)
     if separator != "\t" or needs_quotes:
-        return Quoting.QUOTED
+        return True
     marked = [cell for line in lines for cell in line.split("\t") if '"' in cell]
     if not marked or not all(re.fullmatch('"([^"]|"")*"', cell) for cell in marked):
-        return Quoting.PLAIN
+        return False
     are_shown_to_quote = all('"' in line for line in lines) or any('""' in cell[1:-1] for cell in marked)
-    return Quoting.QUOTED if are_shown_to_quote else Quoting.UNSURE
+    return True if are_shown_to_quote else None
 
 
 def _is_regular(lines: Sequence[str], separator: str, is_quoted: bool) -> bool:

@@ -1,6 +1,5 @@
 """The content of a data file as columns: all rows of a file of usual size, a random sample of a large one."""
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +12,8 @@ from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.guess import count, quoted, quoted_names
 from mtl.benchmark_making.init_suite.nested_rows import Cell, Unreadable, cells_by_column, is_key_of, row_cells
 from mtl.data.columns import LIST
-from mtl.data.forms import TABLES, NumberedRows, form_of
-from mtl.data.parquet import opened_parquet
+from mtl.data.forms import PLAIN, TABLES, NumberedRows, form_of
+from mtl.data.parquet import labels_of, parquet_features
 from mtl.data.records import OBJECTS, column_names
 from mtl.data.rows import stream_rows
 from mtl.tasks.layout import Layout
@@ -82,13 +81,13 @@ class SplitTables(dict[str, FileTable]):
         return self.get("test") if self.get("test") is not self.main else None
 
 
-def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B008 - a frozen value
+def read_table(path: Path, layout: Layout = PLAIN) -> FileTable:
     """Read a file. Raises InputError for one that cannot be read, or has no rows."""
     total, sample = _sample(stream_rows(path, layout))
     if not total:
         raise InputError("no rows; add some, or leave the file out, as with files.test=null", path=path)
     form = form_of(path, layout)
-    names = Counter(column_names(path, layout) if form in TABLES else [])
+    columns_by_name = Counter(column_names(path, layout) if form in TABLES else [])
     features = parquet_features(path) if form == "parquet" else {}
     table = FileTable(path, layout, total, {}, {}, {})
     for name, cells in cells_by_column([row for _, row in sample], form in OBJECTS, path).items():
@@ -96,8 +95,8 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
         unreadable = next((cell.kind for cell in values if isinstance(cell, Unreadable)), None)
         if not name.removesuffix(LIST).rpartition(".")[2].strip():
             table.unread[name] = NAMELESS
-        elif names[name] > 1:
-            table.unread[name] = f"the name of {names[name]} columns"
+        elif columns_by_name[name] > 1:
+            table.unread[name] = f"the name of {columns_by_name[name]} columns"
         elif unreadable:
             table.unread[name] = unreadable
         elif len(values) == len(sample):
@@ -112,28 +111,6 @@ def read_table(path: Path, layout: Layout = Layout()) -> FileTable:  # noqa: B00
     return table
 
 
-def parquet_features(path: Path) -> Any:
-    """What a file's metadata says about its columns, if the library datasets wrote it; it is not trusted. Raises InputError as `opened_parquet`."""
-    with opened_parquet(path) as file:
-        metadata = file.schema_arrow.metadata or {}
-    try:
-        return json.loads(metadata[b"huggingface"])["info"]["features"]
-    except (LookupError, TypeError, ValueError, RecursionError):
-        return {}
-
-
-def labels_of(features: Any, column: str) -> list[str]:
-    """The labels that a column's integers are indices of, by the file's metadata; or none."""
-    try:
-        feature = features[column.removesuffix(LIST)]
-        if column.endswith(LIST):
-            feature = feature[0] if isinstance(feature, list) else feature["feature"]
-        labels = feature["names"]
-    except (LookupError, TypeError):
-        return []
-    return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
-
-
 def _value(cells: Mapping[str, Cell], name: str) -> str | list[str]:
     """The value of a column in a row with these cells. Raises InputError if there is none; an empty list has no keys, but a value for each."""
     cell = cells.get(name)
@@ -146,7 +123,7 @@ def _value(cells: Mapping[str, Cell], name: str) -> str | list[str]:
 
 def _sample(rows: NumberedRows) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
     """The number of rows, and a random sample of at most SAMPLE_ROWS and about SAMPLE_SIZE characters, in their order, if these are not all rows.
-    Each row is equally probable: whenever there are too many, each stays with probability 1/2."""
+    Each row is equally probable: whenever there are too many, each stays with probability 1/2. Of very long rows, the first stays if none does."""
     chance, share = random.Random(0), 1.0
     kept: list[tuple[int, dict[str, Any]]] = []
     size = total = 0

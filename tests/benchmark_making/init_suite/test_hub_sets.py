@@ -129,7 +129,7 @@ def test_configurations_that_may_not_be_tasks_are_asked_for(server: HubServer) -
     card = """---
 configs:
 - {config_name: all, default: true, data_files: "*/*.csv"}
-- {config_name: de, data_dir: de}
+- {config_name: de, data_dir: de, data_files: []}
 - config_name: odd
   data_files:
   - {split: corpus, path: [odd/a.csv, odd/b.csv]}
