@@ -11,8 +11,9 @@ from mtl.base.files import write_json
 from mtl.reports.board import Group, GroupLine, Leaderboard
 from mtl.reports.breakdowns import MOST_VALUES, breakdowns
 from mtl.reports.latex import render_latex
-from mtl.reports.leaderboard import leaderboard, metric_groups
+from mtl.reports.leaderboard import leaderboard
 from mtl.reports.markdown import group_section
+from mtl.reports.metric_groups import metric_groups
 from mtl.runs.finished import find_runs
 from mtl.tasks.metrics import score
 from mtl.tasks.task import ScoredRows
@@ -111,8 +112,7 @@ def test_a_mean_with_a_reduced_task_is_marked_in_every_form(tmp_path: Path) -> N
 
 
 def test_a_suite_with_one_metric_has_no_groups(tmp_path: Path) -> None:
-    suite = write_alpha_suite(tmp_path)
-    make_run(tmp_path / "runs/a", right(0.9), [f"suite={suite}"], tasks=["stance"])
+    make_run(tmp_path / "runs/a", right(0.9), [f"suite={write_alpha_suite(tmp_path)}"], tasks=["stance"])
     (run,) = find_runs(tmp_path / "runs")
     for id in ("rating", "answer", "entailment"):
         del run.suite.tasks[id]
