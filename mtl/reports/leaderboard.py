@@ -1,20 +1,24 @@
 """The leaderboard of all runs on one suite, beside the published rows."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 from mtl.base.log import logger
+from mtl.base.progress import progress
 from mtl.base.wings import wings
 from mtl.reports.board import Column, Leaderboard
 from mtl.reports.breakdowns import breakdowns
 from mtl.reports.metric_groups import metric_groups
 from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, tests_notes
 from mtl.reports.pair_tests import pair_tests
-from mtl.reports.rows import Row, by_family, single
-from mtl.reports.run_rows import run_rows
+from mtl.reports.rows import RUN_COSTS, Causes, Row, Score, by_family, single
 from mtl.reports.settings_spreads import settings_spreads
 from mtl.runs.finished import FinishedRun
-from mtl.stats.samples import SampleCache
-from mtl.tasks.metrics import metric_named
+from mtl.runs.notes import splits_text
+from mtl.runs.records import MetricScores
+from mtl.stats.comparison import Sample, estimate
+from mtl.stats.samples import SampleCache, samples_of
+from mtl.tasks.metrics import is_metric, lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Published, Suite
 from mtl.tasks.task import Task
 
@@ -34,25 +38,19 @@ def leaderboard(
     """The leaderboard of runs on one suite, with `references` as in `pair_tests`. Raises InputError if a run's file cannot be read."""
     suite = runs[0].suite
     published_rows = [_published_row(row, suite) for row in suite.published]
-    rows = by_family([*run_rows(runs, cache or SampleCache(None)), *published_rows])
+    rows = by_family([*_run_rows(runs, cache or SampleCache(None)), *published_rows])
     for note in apart_notes(rows):
         logger.warning("%s", note)
     tests = pair_tests(rows, references)
     columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
     wing_notes = [note for wing in wings() if wing.notes for note in wing.notes(columns, rows, tests, suite.shown)]
     return Leaderboard(
-        name=suite.name,
-        title=suite.title,
-        scale=suite.shown,
-        columns=columns,
-        rows=rows,
+        name=suite.name, title=suite.title, scale=suite.shown, columns=columns, rows=rows, tests=tests,
         marks=mark_notes(suite, rows),
         notes=[INTERVAL_NOTE, *tests_notes(rows, tests), *wing_notes, *run_notes(suite, rows)],
-        tests=tests,
-        groups=metric_groups(suite, rows),
-        breakdowns=breakdowns(rows),
+        groups=metric_groups(suite, rows), breakdowns=breakdowns(rows),
         spreads=settings_spreads([row.run for row in rows if row.run], suite),
-    )
+    )  # fmt: skip
 
 
 def _column(task: Task, suite: Suite) -> Column:
@@ -64,14 +62,105 @@ def _column(task: Task, suite: Suite) -> Column:
 def _published_row(row: Published, suite: Suite) -> Row:
     missing = suite.lacking(row.scores)
     return Row(
-        name=row.model,
-        label="published",
-        family=row.family,
-        split=row.split,
+        name=row.model, label="published", family=row.family, split=row.split, missing=missing,
         scores={id: single(value) for id, value in row.scores.items()},
         means={} if row.average is None else {AVERAGE: single(row.average)},
         further={id: {metric: single(value) for metric, value in also.items()} for id, also in row.also.items()},
-        missing=missing,
-        marks={AVERAGE: "*" if missing else ""},
-        causes={AVERAGE: {"*": missing}} if missing else {},
-    )
+        marks={AVERAGE: "*" if missing else ""}, causes={AVERAGE: {"*": missing}} if missing else {},
+    )  # fmt: skip
+
+
+def _run_rows(runs: Sequence[FinishedRun], cache: SampleCache) -> list[Row]:
+    """The rows of runs. The label of a run is its title, with its name if another run has this title, too."""
+    titles = Counter(run.summary["title"] for run in runs)
+    rows = []
+    for run, apart in zip(progress(runs, "resampling", "runs"), _tasks_apart(runs), strict=True):
+        label, folder = run.summary["title"], run.summary["folder"]
+        if titles[label] > 1 and run.name != folder:
+            label += f", {run.name.removeprefix(folder + ',')}"
+        rows.append(_run_row(run, samples_of(run, cache.reduced(run)), label, apart))
+    return rows
+
+
+def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
+    """For each run, its tasks on other examples than most runs (than most on the published data, if any is), with the key of its examples."""
+    by_split: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, run in enumerate(runs):
+        for task in run.tasks:
+            by_split[task.id, run.split(task)][run.examples_key(task)].append(number)
+    apart: list[dict[str, str]] = [{} for _ in runs]
+    for (id, _), by_examples in by_split.items():
+        published = [key for key, numbers in by_examples.items() if id not in runs[numbers[0]].summary["reduced"]]
+        usual = max(published or by_examples, key=lambda key: len(by_examples[key]))
+        for key, numbers in by_examples.items():
+            if key != usual:
+                for number in numbers:
+                    apart[number][id] = key
+    return apart
+
+
+def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart: Mapping[str, str]) -> Row:
+    """The row of a run. `apart` is as in `Row`."""
+    summary = run.summary
+    averaged = [id for id in run.suite.averaged if id in summary["tasks"]]
+    splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
+    comparable = {task.id: run.examples_key(task) for task in run.tasks}
+    means = {}
+    if averaged:
+        means[AVERAGE] = _average(run, samples[AVERAGE], averaged)
+        splits[AVERAGE] = ", ".join(sorted({splits[id] for id in averaged}))
+        comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
+    causes = _causes_of_marks(run, averaged, apart)
+    return Row(
+        name=run.name, label=label, family=summary["family"], split=splits_text(summary), splits=splits,
+        scores=_scores(run, samples), means=means, further=_further_scores(run),
+        missing=run.suite.lacking(summary["tasks"]), reduced=summary["reduced"], apart=apart,
+        marks={column: "".join(by_mark) for column, by_mark in causes.items()}, causes=causes,
+        cost={key: summary["cost"].get(key) for key in RUN_COSTS},
+        run=run, samples=samples, comparable=comparable,
+    )  # fmt: skip
+
+
+def _scores(run: FinishedRun, samples: Mapping[str, Sample]) -> dict[str, Score]:
+    """The score of each task, with its interval."""
+    intervals = {task.id: _interval(samples[task.id], lowest_score(task)) for task in run.tasks}
+    return {id: _score(run.summary["tasks"][id], interval) for id, interval in intervals.items()}
+
+
+def _further_scores(run: FinishedRun) -> dict[str, dict[str, Score]]:
+    """The scores of each task by further metrics, without intervals."""
+    recorded = {task.id: run.summary["tasks"][task.id].get("also", {}) for task in run.tasks}
+    return {id: {name: _score(also[name]) for name in also if is_metric(name)} for id, also in recorded.items()}
+
+
+def _average(run: FinishedRun, sample: Sample, averaged: Sequence[str]) -> Score:
+    """The mean of the scores of these tasks, with its range over seeds and its interval."""
+    lowest = run.suite.mean({id: lowest_score(run.suite.tasks[id]) for id in averaged}) or 0.0
+    mean = run.suite.mean({id: run.summary["tasks"][id]["median"] for id in averaged}) or 0.0
+    return Score(mean, float(sample.by_seed.min()), float(sample.by_seed.max()), _interval(sample, lowest))
+
+
+def _score(record: MetricScores, interval: tuple[float, float] | None = None) -> Score:
+    return Score(record["median"], record["min"], record["max"], interval)
+
+
+def _interval(sample: Sample, lowest: float) -> tuple[float, float]:
+    """The interval of a score, cut at the lowest and the highest value × 100 of the metric."""
+    low, high = estimate(sample).interval
+    return max(low, lowest), min(high, 100.0)
+
+
+def _causes_of_marks(run: FinishedRun, averaged: Sequence[str], apart: Mapping[str, str]) -> dict[str, Causes]:
+    """What causes the marks of a run's row, by column. `averaged` are the tasks of its average."""
+    reduced, chosen = run.summary["reduced"], run.summary.get("chosen_on_scored", ())
+    marked_tasks = {"†": {id: id for id in reduced}, "§": apart, "¶": {id: id for id in chosen}}
+    causes: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
+    if missing := run.suite.lacking(run.summary["tasks"]):
+        causes[AVERAGE]["*"] = missing
+    tasks_of_columns = {**{task.id: [task.id] for task in run.tasks}, AVERAGE: averaged}
+    for column, ids in tasks_of_columns.items():
+        for mark, tasks in marked_tasks.items():
+            keys = [tasks[id] for id in ids if id in tasks]
+            if keys:
+                causes[column][mark] = keys
+    return dict(causes)

@@ -21,16 +21,10 @@ def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
         also = {id for row in rows for id, scores in row.further.items() if metric in scores}
         scored = [task for task in tasks if task.metric == metric or task.id in also]
         if also or (len(main_metrics) > 1 and len(scored) > 1):
-            groups.append(_group(metric, scored, rows))
+            lines = [line for line in (_line(metric, scored, row) for row in rows) if line.scores]
+            columns = {task.id: task.title for task in scored}
+            groups.append(Group(metric, metric_named(metric).title, columns, lines, has_mean=len(scored) > 1))
     return groups
-
-
-def _group(metric: str, tasks: Sequence[Task], rows: Sequence[Row]) -> Group:
-    """The scores of these tasks by one metric, with a line for each of the rows that have any."""
-    lines = [_line(metric, tasks, row) for row in rows]
-    columns = {task.id: task.title for task in tasks}
-    scored_lines = [line for line in lines if line.scores]
-    return Group(metric, metric_named(metric).title, columns, scored_lines, has_mean=len(tasks) > 1)
 
 
 def _line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:

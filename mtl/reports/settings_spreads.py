@@ -42,14 +42,10 @@ def _spread(settings: Sequence[Sequence[FinishedRun]], suite: Suite) -> Settings
         scores = [[score for run in runs for score in run.dev_scores(task)] for runs in settings]
         if all(scores):
             deviations[task.id] = pstdev(median(of_setting) for of_setting in scores)
-    keys = _differing_keys([_setting(runs[0]) for runs in settings])
+    configs = [_setting(runs[0]) for runs in settings]
+    recorded = dict.fromkeys(key for config in configs for key in config)
+    keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
     return SettingsSpread(first_run.summary["title"], len(settings), keys, deviations, suite.mean(deviations))
-
-
-def _differing_keys(settings: Sequence[dict[str, Any]]) -> list[str]:
-    """The keys in which settings differ: those that not all of them have with the same value."""
-    all_keys = dict.fromkeys(key for setting in settings for key in setting)
-    return [key for key in all_keys if any(setting.get(key) != settings[0].get(key) for setting in settings)]
 
 
 def _setting(run: FinishedRun) -> dict[str, Any]:
