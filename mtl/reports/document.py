@@ -102,15 +102,10 @@ def _breakdown(breakdown: Breakdown, ids: Sequence[str], scale: Scale) -> dict[s
     rows = {}
     for number, scores in breakdown.scores.items():
         rows[ids[number]] = [_on_scale(score.median, scale) for score in scores]
-    return {
-        "task": breakdown.task.id,
-        "column": breakdown.column,
-        "metric": metric_named(breakdown.task.metric).title,
-        "counted": breakdown.counted,
-        "parts": [{"value": value, "count": count} for value, count in breakdown.parts],
-        "left_out": breakdown.left_out,
-        "rows": rows,
-    }
+    task, metric = breakdown.task.id, metric_named(breakdown.task.metric).title
+    parts = [{"value": value, "count": count} for value, count in breakdown.parts]
+    shown = {"task": task, "column": breakdown.column, "metric": metric, "counted": breakdown.counted}
+    return {**shown, "parts": parts, "left_out": breakdown.left_out, "rows": rows}
 
 
 def _spread(spread: SettingsSpread, scale: Scale) -> dict[str, Any]:
@@ -129,26 +124,16 @@ def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     average = _score(row.average, row.split_of(AVERAGE), scale) if row.average else {}
     return {
-        "id": row_id,
-        "name": row.name,
-        "label": row.label if row.ours else row.name,
-        "page": row.page,
-        "source": "run" if row.ours else "published",
-        "family": row.family,
-        "embeddings": summary.get("embeddings"),
-        "size": summary.get("hidden_size"),
-        "split": row.split,
-        "average_split": row.split_of(AVERAGE),
-        "average": average.get("median"),
-        "average_interval": average.get("interval"),
-        "missing": row.missing,
-        "partial_groups": row.partial,
-        **_fields(row, "reduced", "apart", "seen"),
-        "chosen_on_scored": summary.get("chosen_on_scored", []),
-        "settings": summary.get("settings", {}),
+        "id": row_id, "name": row.name, "label": row.label if row.ours else row.name, "page": row.page,
+        "source": "run" if row.ours else "published", "family": row.family,
+        "embeddings": summary.get("embeddings"), "size": summary.get("hidden_size"),
+        "split": row.split, "average_split": row.split_of(AVERAGE),
+        "average": average.get("median"), "average_interval": average.get("interval"),
+        "missing": row.missing, "partial_groups": row.partial, **_fields(row, "reduced", "apart", "seen"),
+        "chosen_on_scored": summary.get("chosen_on_scored", []), "settings": summary.get("settings", {}),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": row.cost,
-    }
+    }  # fmt: skip
 
 
 def _details(run: FinishedRun, scale: Scale, with_files: bool) -> dict[str, Any]:

@@ -68,33 +68,29 @@ def tests_notes(rows: Sequence[Row], tests: PairTests) -> Iterator[str]:
     """The notes on the paired tests that were made, and on the runs without a rank; none without tests."""
     if not any(tests.comparisons.values()):
         return
-    yield " ".join([*_sentences_on_tests(rows), *_sentences_on_correction(rows, tests)])
+    yield " ".join([_test_text(rows), *_correction_texts(rows, tests)])
     no_rank = [row.name for row in rows if row.samples and not any(sample.is_tested for sample in row.samples.values())]
     if tests.made and tests.ranks and no_rank:
         yield f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(no_rank, MOST_NAMED)}."
 
 
-def _sentences_on_tests(rows: Sequence[Row]) -> Iterator[str]:
+def _test_text(rows: Sequence[Row]) -> str:
     """What the tests compare, and what their verdicts mean."""
-    yield "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown."
-    yield "Runs on the same examples are resampled together."
-    yield f"A difference is significant, better or worse, if p is below {LEVEL:g}."
-    yield (
-        "The interval of the difference then does not contain 0; "
-        f"but with five groups of examples or fewer, p is never below {LEVEL:g}."
-    )
-    without_verdict = f"If a run has fewer than {LEAST_SEEDS} seeds, there is no verdict"
+    no_verdict = f"If a run has fewer than {LEAST_SEEDS} seeds, there is no verdict"
     if any(sample.is_one_system for row in rows for sample in row.samples.values()):
-        yield (
-            f"{without_verdict}; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are "
-            "one system, and its tests say how it answers other examples, not how it would be with another seed."
+        no_verdict += (
+            "; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are one system, and "
+            "its tests say how it answers other examples, not how it would be with another seed"
         )
-    else:
-        yield f"{without_verdict}."
-    yield f"Of tests between equal runs, {100 * LEVEL:g} % give better or worse by chance."
+    return (
+        "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on the same "
+        f"examples are resampled together. A difference is significant, better or worse, if p is below {LEVEL:g}. The interval of the difference "
+        f"then does not contain 0; but with five groups of examples or fewer, p is never below {LEVEL:g}. {no_verdict}. Of tests between equal "
+        f"runs, {100 * LEVEL:g} % give better or worse by chance."
+    )
 
 
-def _sentences_on_correction(rows: Sequence[Row], tests: PairTests) -> Iterator[str]:
+def _correction_texts(rows: Sequence[Row], tests: PairTests) -> Iterator[str]:
     """For which tests Holm's correction was made, and what it gives; nothing without a test."""
     if not tests.made:
         return
@@ -103,24 +99,19 @@ def _sentences_on_correction(rows: Sequence[Row], tests: PairTests) -> Iterator[
     if tests.by_score:
         yield (
             f"Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
-            f"({references}); mtl report --reference NAME names another."
+            f"({references}); mtl report --reference NAME names another. These were chosen by their scores on the same examples, so without "
+            "Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the "
+            f"{tests.family:,} tests of every pair of runs, every task and the average, of which {tests.made:,} are shown. With it, {promise}."
         )
-        yield "These were chosen by their scores on the same examples, so without Holm's correction, worse is too frequent."
-        yield (
-            f"The correction, and the ranks, are therefore of the {tests.family:,} tests of every pair of runs, every task and the average, "
-            f"of which {tests.made:,} are shown."
-        )
-        yield f"With it, {promise}."
     else:
         pairs = f"every run against {references}" if references else "every pair of runs"
         tested = f"{tests.made:,} tests of this suite ({pairs}, every task and the average)"
         yield f"With Holm's correction for the {tested}, {promise}."
     if any(sample.varies for row in rows for sample in row.samples.values()):
         yield (
-            "For this, the correction takes from all runs together how much seeds differ, "
-            "and no less for a run whose own few seeds happen to agree."
+            "For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
+            "agree. With three seeds, only large differences are significant."
         )
-        yield "With three seeds, only large differences are significant."
 
 
 def run_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:

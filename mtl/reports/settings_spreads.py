@@ -18,20 +18,12 @@ SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submi
 def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[SettingsSpread]:
     """The spread of each model of which two or more settings have scores on the same tasks and rows. Runs with one title are of one model, as those
     of a sweep's grid. The score of a setting is the median over its seeds, and that of a seed the one of its best checkpoint, as in the paper."""
-    models: dict[tuple[Any, ...], list[FinishedRun]] = defaultdict(list)
+    models: dict[tuple[Any, ...], dict[str, list[FinishedRun]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         scored_rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
-        models[run.summary["title"], scored_rows].append(run)
-    settings_of_models = [_runs_by_setting(model_runs) for model_runs in models.values()]
-    return [_spread(settings, suite) for settings in settings_of_models if len(settings) > 1]
-
-
-def _runs_by_setting(runs: Sequence[FinishedRun]) -> list[list[FinishedRun]]:
-    """The runs of one model, those of each setting together."""
-    by_setting: dict[str, list[FinishedRun]] = defaultdict(list)
-    for run in runs:
-        by_setting[repr(sorted(_setting(run).items()))].append(run)
-    return list(by_setting.values())
+        setting = repr(sorted(_setting(run).items()))
+        models[run.summary["title"], scored_rows][setting].append(run)
+    return [_spread(list(by_setting.values()), suite) for by_setting in models.values() if len(by_setting) > 1]
 
 
 def _spread(settings: Sequence[Sequence[FinishedRun]], suite: Suite) -> SettingsSpread:
