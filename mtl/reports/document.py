@@ -148,12 +148,9 @@ def _details(run: FinishedRun, scale: Scale, with_files: bool) -> dict[str, Any]
     for recorded in summary["versions"]:
         for name, version in recorded.items():
             versions.setdefault(name, {})[version] = None
-    details: dict[str, Any] = {
-        "seeds": seeds,
-        "versions": {name: ", ".join(distinct) for name, distinct in versions.items()},
-        "machine": "; ".join(summary["machine"]),
-        "command": summary["command"],
-    }
+    details: dict[str, Any] = {"seeds": seeds}
+    details["versions"] = {name: ", ".join(distinct) for name, distinct in versions.items()}
+    details |= {"machine": "; ".join(summary["machine"]), "command": summary["command"]}
     if with_files:
         details |= {
             "config": {key: _plain(value) for key, value in summary["config"].items()},
@@ -209,9 +206,8 @@ def _plain(value: Any) -> str:
 
 def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
     """A score with its range over seeds and its interval."""
-    values = {"median": score.median, "min": score.min, "max": score.max}
     interval = None if score.interval is None else [_on_scale(end, scale) for end in score.interval]
-    return {"split": split, **_all_on_scale(values, scale), "interval": interval}
+    return {"split": split, **_all_on_scale(_fields(score, "median", "min", "max"), scale), "interval": interval}
 
 
 def _all_on_scale(scores: Mapping[str, float | None], scale: Scale) -> dict[str, float | None]:

@@ -8,11 +8,10 @@ from mtl.base.progress import progress
 from mtl.base.wings import wings
 from mtl.reports.board import Column, Leaderboard
 from mtl.reports.breakdowns import breakdowns
-from mtl.reports.metric_groups import metric_groups
+from mtl.reports.further_tables import metric_groups, settings_spreads
 from mtl.reports.notes import INTERVAL_NOTE, apart_notes, mark_notes, run_notes, tests_notes
 from mtl.reports.pair_tests import pair_tests
 from mtl.reports.rows import RUN_COSTS, Causes, Row, Score, by_family, single
-from mtl.reports.settings_spreads import settings_spreads
 from mtl.runs.finished import FinishedRun
 from mtl.runs.notes import splits_text
 from mtl.runs.records import MetricScores
@@ -46,9 +45,8 @@ def leaderboard(
     wing_notes = [note for wing in wings() if wing.notes for note in wing.notes(columns, rows, tests, suite.shown)]
     return Leaderboard(
         name=suite.name, title=suite.title, scale=suite.shown, columns=columns, rows=rows, tests=tests,
-        marks=mark_notes(suite, rows),
         notes=[INTERVAL_NOTE, *tests_notes(rows, tests), *wing_notes, *run_notes(suite, rows)],
-        groups=metric_groups(suite, rows), breakdowns=breakdowns(rows),
+        marks=mark_notes(suite, rows), groups=metric_groups(suite, rows), breakdowns=breakdowns(rows),
         spreads=settings_spreads([row.run for row in rows if row.run], suite),
     )  # fmt: skip
 
@@ -105,7 +103,11 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart:
     averaged = [id for id in run.suite.averaged if id in summary["tasks"]]
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
     comparable = {task.id: run.examples_key(task) for task in run.tasks}
-    means = {}
+    scores, further, means = {}, {}, {}
+    for task in run.tasks:
+        record = summary["tasks"][task.id]
+        scores[task.id] = _score(record, _interval(samples[task.id], lowest_score(task)))
+        further[task.id] = {name: _score(other) for name, other in record.get("also", {}).items() if is_metric(name)}
     if averaged:
         means[AVERAGE] = _average(run, samples[AVERAGE], averaged)
         splits[AVERAGE] = ", ".join(sorted({splits[id] for id in averaged}))
@@ -113,24 +115,12 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart:
     causes = _causes_of_marks(run, averaged, apart)
     return Row(
         name=run.name, label=label, family=summary["family"], split=splits_text(summary), splits=splits,
-        scores=_scores(run, samples), means=means, further=_further_scores(run),
+        scores=scores, means=means, further=further,
         missing=run.suite.lacking(summary["tasks"]), reduced=summary["reduced"], apart=apart,
         marks={column: "".join(by_mark) for column, by_mark in causes.items()}, causes=causes,
         cost={key: summary["cost"].get(key) for key in RUN_COSTS},
         run=run, samples=samples, comparable=comparable,
     )  # fmt: skip
-
-
-def _scores(run: FinishedRun, samples: Mapping[str, Sample]) -> dict[str, Score]:
-    """The score of each task, with its interval."""
-    intervals = {task.id: _interval(samples[task.id], lowest_score(task)) for task in run.tasks}
-    return {id: _score(run.summary["tasks"][id], interval) for id, interval in intervals.items()}
-
-
-def _further_scores(run: FinishedRun) -> dict[str, dict[str, Score]]:
-    """The scores of each task by further metrics, without intervals."""
-    recorded = {task.id: run.summary["tasks"][task.id].get("also", {}) for task in run.tasks}
-    return {id: {name: _score(also[name]) for name in also if is_metric(name)} for id, also in recorded.items()}
 
 
 def _average(run: FinishedRun, sample: Sample, averaged: Sequence[str]) -> Score:
@@ -160,7 +150,6 @@ def _causes_of_marks(run: FinishedRun, averaged: Sequence[str], apart: Mapping[s
     tasks_of_columns = {**{task.id: [task.id] for task in run.tasks}, AVERAGE: averaged}
     for column, ids in tasks_of_columns.items():
         for mark, tasks in marked_tasks.items():
-            keys = [tasks[id] for id in ids if id in tasks]
-            if keys:
+            if keys := [tasks[id] for id in ids if id in tasks]:
                 causes[column][mark] = keys
     return dict(causes)

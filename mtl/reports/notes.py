@@ -166,8 +166,7 @@ def _titled(title: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _by_text(texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """From pairs of a name and a text, a pair for each text that is not empty: all names that have it, in one string, and the text.
-    From ("a", "x"), ("b", "y"), ("c", "x") come ("a, c", "x") and ("b", "y")."""
+    """The names that have the same text, in one string, with this text: ("a, b", "x") from ("a", "x") and ("b", "x"). Empty texts are left out."""
     names: dict[str, list[str]] = {}
     for name, text in texts:
         if text:

@@ -86,8 +86,7 @@ def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
         for column, test in by_column.items():
             names = board.rows[first].name, board.rows[second].name
             difference = value(test.difference), value(test.low), value(test.high)
-            verdicts = test.verdict, test.verdict_holm
-            yield *names, column, *difference, test.p, test.p_holm, *verdicts, test.probability
+            yield *names, column, *difference, test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability
 
 
 def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:

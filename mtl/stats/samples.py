@@ -35,11 +35,10 @@ def reduce_run(run: FinishedRun) -> Reduced:
     alone, in_average, counted, contributions = [], [], [], []
     divisors = run.suite.divisors(run.summary["tasks"])
     for task in run.tasks:
-        predictions, rows, groups = run.predictions(task), run.rows(task), row_groups(*run.recorded_groups(task))
+        answers, rows, groups = run.predictions(task), run.rows(task), row_groups(*run.recorded_groups(task))
         average_groups = groups.in_average
-        scores = average_scores = resampled_scores(task, predictions, rows, groups)
-        if average_groups is not groups:
-            average_scores = resampled_scores(task, predictions, rows, average_groups)
+        scores = resampled_scores(task, answers, rows, groups)
+        average_scores = scores if average_groups is groups else resampled_scores(task, answers, rows, average_groups)
         alone.append({groups.rows: scores.mean(axis=0)})
         in_average.append({average_groups.rows: average_scores.mean(axis=0)})
         counted.append(counted_with_rows({groups.rows: scores}))
@@ -59,8 +58,7 @@ def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
         samples[task.id] = Sample(by_seed, means, float(counted), is_one_system)
     divisors = run.suite.divisors(samples)  # in the order of the run's tasks, too
     if divisors:
-        means_by_task = zip(run.tasks, reduced.in_average, strict=True)
-        contributions = [means for task, means in means_by_task if task.id in divisors]
+        contributions = [reduced.in_average[number] for number, task in enumerate(run.tasks) if task.id in divisors]
         scores_of_seeds = [{id: samples[id].by_seed[number] for id in divisors} for number in range(len(seeds))]
         by_seed = np.array([run.suite.mean(scores) for scores in scores_of_seeds])
         means = mean_over_tasks(contributions, divisors.values())

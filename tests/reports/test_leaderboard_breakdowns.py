@@ -10,10 +10,10 @@ from run_folders import ROWS, VALUES, make_run, right
 from mtl.base.files import write_json
 from mtl.reports.board import Group, GroupLine, Leaderboard
 from mtl.reports.breakdowns import MOST_VALUES, breakdowns
+from mtl.reports.further_tables import metric_groups
 from mtl.reports.latex import render_latex
 from mtl.reports.leaderboard import leaderboard
 from mtl.reports.markdown import group_section
-from mtl.reports.metric_groups import metric_groups
 from mtl.runs.finished import find_runs
 from mtl.tasks.metrics import score
 from mtl.tasks.task import ScoredRows
