@@ -156,7 +156,7 @@ def _details(run: FinishedRun, scale: Scale, with_files: bool) -> dict[str, Any]
             "config": {key: _plain(value) for key, value in summary["config"].items()},
             "inputs": summary["inputs"],
             "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed, scale)],
-            # The charts of classes and of points.
+            # The charts of every kind of target, not of classes alone.
             "classes": {task.id: _chart(run, task) for task in run.tasks if target_kind(task).chart},
         }
     return details
