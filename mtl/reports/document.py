@@ -125,11 +125,11 @@ def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
     average = _score(row.average, row.split_of(AVERAGE), scale) if row.average else {}
     return {
         "id": row_id, "name": row.name, "label": row.label if row.ours else row.name, "page": row.page,
-        "source": "run" if row.ours else "published", "family": row.family,
-        "embeddings": summary.get("embeddings"), "size": summary.get("hidden_size"),
-        "split": row.split, "average_split": row.split_of(AVERAGE),
+        "source": "run" if row.ours else "published", "family": row.family, "embeddings": summary.get("embeddings"),
+        "size": summary.get("hidden_size"), "split": row.split, "average_split": row.split_of(AVERAGE),
         "average": average.get("median"), "average_interval": average.get("interval"),
-        "missing": row.missing, "partial_groups": row.partial, **_fields(row, "reduced", "apart", "seen"),
+        "missing": list(row.missing), "partial_groups": list(row.partial),
+        "reduced": list(row.reduced), "apart": dict(row.apart), "seen": list(row.seen),
         "chosen_on_scored": summary.get("chosen_on_scored", []), "settings": summary.get("settings", {}),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": row.cost,
