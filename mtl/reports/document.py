@@ -1,6 +1,6 @@
 """The report as one dictionary, which the page shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,94 +29,94 @@ def document(boards: Sequence[Leaderboard], generated: str, command: str, title:
 def _suite(board: Leaderboard) -> dict[str, Any]:
     """A leaderboard, in which rows have the ids r0, r1, …"""
     scale = board.scale
-    detailed = sorted((row for row in board.rows if row.run), key=average_order, reverse=True)[:MOST_DETAILED]
     ids = [f"r{number}" for number in range(len(board.rows))]
     id_of = dict(zip(board.rows, ids, strict=True))
+    runs = [row for row in board.rows if row.run]
+    detailed = sorted(runs, key=average_order, reverse=True)[:MOST_DETAILED]
     groups = board.groups if board.page_groups is None else board.page_groups
     families = dict.fromkeys(row.family for row in board.rows)
-    rows = []
-    for number, row in enumerate(board.rows):
-        details = _details(row.run, scale, row in detailed) if row.run else None
-        ranks = {column: list(by_row[number]) for column, by_row in board.tests.ranks.items() if number in by_row}
-        rows.append({**_row(row, ids[number], scale), "details": details, "ranks": ranks})
     return {
-        "name": board.name, "title": board.title, "noun": board.noun, "unit": scale.unit, "decimals": scale.decimals,
+        **_fields(board, "name", "title", "noun"),
+        **_fields(scale, "unit", "decimals"),
         "tasks": [_task(id, column) for id, column in board.columns.items() if id != AVERAGE],
-        "whole_averages": board.whole_averages, "unscored": [{"id": task, "title": task} for task in board.unscored],
+        "whole_averages": board.whole_averages,
+        "unscored": [{"id": task, "title": task} for task in board.unscored],
         "families": [{"id": family, "title": FAMILIES.get(family, family)} for family in families],
-        "notes": [*board.notes, *_detail_note(board, detailed)],
-        "rows": rows, "references": [ids[number] for number in board.tests.references],
+        "notes": [*board.notes, *_detail_note(len(detailed), len(runs) - len(detailed))],
+        "rows": _rows(board, ids, {id_of[row] for row in detailed}),
+        "references": [ids[number] for number in board.tests.references],
         "groups": [_group(group, id_of, scale) for group in groups],
-        "groups_title": board.groups_title, "groups_note": board.groups_note,
+        **_fields(board, "groups_title", "groups_note"),
         "breakdowns": [_breakdown(breakdown, ids, scale) for breakdown in board.breakdowns],
         "settings": [_spread(spread, scale) for spread in board.spreads],
         "ranked": {column: len(by_row) for column, by_row in board.tests.ranks.items()},
         "comparisons": {
             f"{ids[first]}|{ids[second]}": {column: _test(test, scale) for column, test in tests.items()}
-            for (first, second), tests in board.tests.comparisons.items() if tests
+            for (first, second), tests in board.tests.comparisons.items()
+            if tests
         },
-    }  # fmt: skip
+    }
+
+
+def _fields(record: object, *names: str) -> dict[str, Any]:
+    """The attributes of these names, for which the page has the same names."""
+    return {name: getattr(record, name) for name in names}
 
 
 def _task(id: str, column: Column) -> dict[str, Any]:
-    return {
-        "id": id, "version_of": column.task, "title": column.title, "metric": column.metric, "labels": column.labels,
-        "range": column.range, "averaged": column.averaged, "average_group": column.average_group or id,
-    }  # fmt: skip
+    own = _fields(column, "title", "metric", "labels", "range", "averaged")
+    return {"id": id, "version_of": column.task, **own, "average_group": column.average_group or id}
 
 
-def _detail_note(board: Leaderboard, detailed: Sequence[Row]) -> list[str]:
-    """A note on the runs that are shown without all details, if there are any."""
-    rest = len([row for row in board.rows if row.run]) - len(detailed)
-    note = (
-        f"This page holds learning curves, predictions, data and configuration of the {len(detailed)} runs with the best average. Those "
+def _detail_note(detailed: int, rest: int) -> list[str]:
+    """A note on the numbers of runs that are shown with all details, and without, if there are any of these."""
+    if rest == 0:
+        return []
+    return [
+        f"This page holds learning curves, predictions, data and configuration of the {detailed} runs with the best average. Those "
         f"of the other {rest:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
-    )
-    return [note] if rest else []
+    ]
+
+
+def _rows(board: Leaderboard, ids: Sequence[str], detailed: Collection[str]) -> list[dict[str, Any]]:
+    """The rows of the board. `detailed` are the ids of the runs that are shown with all details."""
+    rows = []
+    for number, (id, row) in enumerate(zip(ids, board.rows, strict=True)):
+        details = _details(row.run, board.scale, id in detailed) if row.run else None
+        ranks = {column: list(by_row[number]) for column, by_row in board.tests.ranks.items() if number in by_row}
+        rows.append({**_row(row, id, board.scale), "details": details, "ranks": ranks})
+    return rows
 
 
 def _group(group: Group, id_of: Mapping[Row, str], scale: Scale) -> dict[str, Any]:
     """A group of scores; its scores are by row and column."""
-    return {
-        "title": group.title, "tasks": list(group.columns), "titles": dict(group.columns),
-        "rows": {
-            id_of[line.row]: {
-                "mean": _on_scale(line.mean, scale),
-                "scores": {id: _score(score, line.row.split_of(id), scale) for id, score in line.scores.items()},
-            }
-            for line in group.lines
-        },
-    }  # fmt: skip
+    rows = {}
+    for line in group.lines:
+        scores = {id: _score(score, line.row.split_of(id), scale) for id, score in line.scores.items()}
+        rows[id_of[line.row]] = {"mean": _on_scale(line.mean, scale), "scores": scores}
+    return {"title": group.title, "tasks": list(group.columns), "titles": dict(group.columns), "rows": rows}
 
 
 def _breakdown(breakdown: Breakdown, ids: Sequence[str], scale: Scale) -> dict[str, Any]:
     """A task's scores by the values of a column; the medians of each row are in the order of the parts. `ids` are those of the board's rows."""
-    return {
-        "task": breakdown.task.id, "column": breakdown.column,
-        "metric": metric_named(breakdown.task.metric).title, "counted": breakdown.counted,
-        "parts": [{"value": value, "count": count} for value, count in breakdown.parts],
-        "left_out": breakdown.left_out,
-        "rows": {
-            ids[number]: [_on_scale(score.median, scale) for score in scores]
-            for number, scores in breakdown.scores.items()
-        },
-    }  # fmt: skip
+    rows = {}
+    for number, scores in breakdown.scores.items():
+        rows[ids[number]] = [_on_scale(score.median, scale) for score in scores]
+    task, metric = breakdown.task.id, metric_named(breakdown.task.metric).title
+    parts = [{"value": value, "count": count} for value, count in breakdown.parts]
+    shown = {"task": task, "column": breakdown.column, "metric": metric, "counted": breakdown.counted}
+    return {**shown, "parts": parts, "left_out": breakdown.left_out, "rows": rows}
 
 
 def _spread(spread: SettingsSpread, scale: Scale) -> dict[str, Any]:
-    return {
-        "title": spread.title, "settings": spread.settings, "keys": list(spread.keys),
-        "average": _on_scale(spread.average, scale), "deviations": _all_on_scale(spread.deviations, scale),
-    }  # fmt: skip
+    average, deviations = _on_scale(spread.average, scale), _all_on_scale(spread.deviations, scale)
+    return {**_fields(spread, "title", "settings", "keys"), "average": average, "deviations": deviations}
 
 
 def _test(test: PairTest, scale: Scale) -> dict[str, Any]:
     values = {"difference": test.difference, "low": test.low, "high": test.high}
     p, p_holm = [None if value is None else float(f"{value:.3g}") for value in (test.p, test.p_holm)]
-    return {
-        **_all_on_scale(values, scale), "p": p, "p_holm": p_holm,
-        "verdict": test.verdict, "verdict_holm": test.verdict_holm,
-    }  # fmt: skip
+    return {**_all_on_scale(values, scale), "p": p, "p_holm": p_holm, **_fields(test, "verdict", "verdict_holm")}
 
 
 def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
@@ -125,9 +125,8 @@ def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
     average = _score(row.average, row.split_of(AVERAGE), scale) if row.average else {}
     return {
         "id": row_id, "name": row.name, "label": row.label if row.ours else row.name, "page": row.page,
-        "source": "run" if row.ours else "published", "family": row.family,
-        "embeddings": summary.get("embeddings"), "size": summary.get("hidden_size"),
-        "split": row.split, "average_split": row.split_of(AVERAGE),
+        "source": "run" if row.ours else "published", "family": row.family, "embeddings": summary.get("embeddings"),
+        "size": summary.get("hidden_size"), "split": row.split, "average_split": row.split_of(AVERAGE),
         "average": average.get("median"), "average_interval": average.get("interval"),
         "missing": list(row.missing), "partial_groups": list(row.partial),
         "reduced": list(row.reduced), "apart": dict(row.apart), "seen": list(row.seen),
@@ -149,16 +148,15 @@ def _details(run: FinishedRun, scale: Scale, with_files: bool) -> dict[str, Any]
     for recorded in summary["versions"]:
         for name, version in recorded.items():
             versions.setdefault(name, {})[version] = None
-    details: dict[str, Any] = {
-        "seeds": seeds,
-        "versions": {name: ", ".join(distinct) for name, distinct in versions.items()},
-        "machine": "; ".join(summary["machine"]), "command": summary["command"],
-    }  # fmt: skip
+    details: dict[str, Any] = {"seeds": seeds}
+    details["versions"] = {name: ", ".join(distinct) for name, distinct in versions.items()}
+    details |= {"machine": "; ".join(summary["machine"]), "command": summary["command"]}
     if with_files:
         details |= {
             "config": {key: _plain(value) for key, value in summary["config"].items()},
             "inputs": summary["inputs"],
             "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed, scale)],
+            # The charts of every kind of target, not of classes alone.
             "classes": {task.id: _chart(run, task) for task in run.tasks if target_kind(task).chart},
         }
     return details
@@ -208,9 +206,8 @@ def _plain(value: Any) -> str:
 
 def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
     """A score with its range over seeds and its interval."""
-    values = {"median": score.median, "min": score.min, "max": score.max}
     interval = None if score.interval is None else [_on_scale(end, scale) for end in score.interval]
-    return {"split": split, **_all_on_scale(values, scale), "interval": interval}
+    return {"split": split, **_all_on_scale(_fields(score, "median", "min", "max"), scale), "interval": interval}
 
 
 def _all_on_scale(scores: Mapping[str, float | None], scale: Scale) -> dict[str, float | None]:

@@ -18,26 +18,6 @@ INTERVAL_NOTE = (
     f"The variance over examples comes from {RESAMPLES} bootstrap resamples of the scored examples (of groups, where examples belong "
     f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds, an interval covers only the variance over examples."
 )
-TESTS_NOTE = (
-    "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on the same examples "
-    f"are resampled together. A difference is significant, better or worse, if p is below {LEVEL:g}. The interval of the difference then does "
-    f"not contain 0; but with five groups of examples or fewer, p is never below {LEVEL:g}. If a run has fewer than {LEAST_SEEDS} seeds, there "
-    f"is no verdict{{one_system}}. Of tests between equal runs, {100 * LEVEL:g} % give better or worse by chance."
-)
-ONE_SYSTEM_NOTE = (
-    "; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are one system, and its tests"
-    " say how it answers other examples, not how it would be with another seed"
-)
-CHOSEN_TESTS_NOTE = (
-    f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
-    "({references}); mtl report --reference NAME names another. These were chosen by their scores on the same examples, so without Holm's "
-    "correction, worse is too frequent. The correction, and the ranks, are therefore of the {family:,} tests of every pair of runs, every task "
-    "and the average, of which {made:,} are shown. With it,"
-)
-SEEDS_NOTE = (
-    " For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
-    "agree. With three seeds, only large differences are significant."
-)
 
 
 def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
@@ -66,8 +46,7 @@ def _score_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
 
 def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
     """The notes on the marks *, † and ¶, with the tasks that they are about."""
-    partial = _names_by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
-    for ids, names in partial.items():
+    for names, ids in _by_text((row.name, ", ".join(row.missing)) for row in rows if row.average):
         yield f"* AVG is partial, without {ids}: {names}."
     reduced = ", ".join(id for id in suite.tasks if any(id in row.reduced for row in rows))
     if reduced:
@@ -80,38 +59,59 @@ def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
 
 def apart_notes(rows: Sequence[Row]) -> list[str]:
     """The notes that name the runs which are scored on other examples than the other runs."""
-    apart = _names_by_text((row.name, ", ".join(row.apart)) for row in rows)
+    apart = _by_text((row.name, ", ".join(row.apart)) for row in rows)
     problem = "than the other runs, so not comparable with them (no test against them, no rank)"
-    return [f"§ {names}: scored on other examples of {ids} {problem}." for ids, names in apart.items()]
+    return [f"§ {names}: scored on other examples of {ids} {problem}." for names, ids in apart]
 
 
 def tests_notes(rows: Sequence[Row], tests: PairTests) -> Iterator[str]:
     """The notes on the paired tests that were made, and on the runs without a rank; none without tests."""
     if not any(tests.comparisons.values()):
         return
-    has_one_system = any(sample.is_one_system for row in rows for sample in row.samples.values())
-    note = TESTS_NOTE.format(one_system=ONE_SYSTEM_NOTE if has_one_system else "")
-    yield note + _correction_text(rows, tests)
+    yield " ".join([_test_text(rows), *_correction_texts(rows, tests)])
     no_rank = [row.name for row in rows if row.samples and not any(sample.is_tested for sample in row.samples.values())]
     if tests.made and tests.ranks and no_rank:
         yield f"Runs with fewer than {LEAST_SEEDS} seeds have no rank: {listed(no_rank, MOST_NAMED)}."
 
 
-def _correction_text(rows: Sequence[Row], tests: PairTests) -> str:
-    """What the note on the tests says of Holm's correction for them; empty if none was made."""
+def _test_text(rows: Sequence[Row]) -> str:
+    """What the tests compare, and what their verdicts mean."""
+    no_verdict = f"If a run has fewer than {LEAST_SEEDS} seeds, there is no verdict"
+    if any(sample.is_one_system for row in rows for sample in row.samples.values()):
+        no_verdict += (
+            "; but an ensemble of all seeds, imported predictions of one seed, and one seed of a deterministic method are one system, and "
+            "its tests say how it answers other examples, not how it would be with another seed"
+        )
+    return (
+        "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on the same "
+        f"examples are resampled together. A difference is significant, better or worse, if p is below {LEVEL:g}. The interval of the difference "
+        f"then does not contain 0; but with five groups of examples or fewer, p is never below {LEVEL:g}. {no_verdict}. Of tests between equal "
+        f"runs, {100 * LEVEL:g} % give better or worse by chance."
+    )
+
+
+def _correction_texts(rows: Sequence[Row], tests: PairTests) -> Iterator[str]:
+    """For which tests Holm's correction was made, and what it gives; nothing without a test."""
     if not tests.made:
-        return ""
+        return
     references = ", ".join(rows[number].name for number in tests.references)
+    promise = f"the probability of even one false verdict is at most {100 * LEVEL:g} %"
     if tests.by_score:
-        text = CHOSEN_TESTS_NOTE.format(references=references, family=tests.family, made=tests.made)
+        yield (
+            f"Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
+            f"({references}); mtl report --reference NAME names another. These were chosen by their scores on the same examples, so without "
+            "Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the "
+            f"{tests.family:,} tests of every pair of runs, every task and the average, of which {tests.made:,} are shown. With it, {promise}."
+        )
     else:
         pairs = f"every run against {references}" if references else "every pair of runs"
         tested = f"{tests.made:,} tests of this suite ({pairs}, every task and the average)"
-        text = f" With Holm's correction for the {tested},"
-    text += f" the probability of even one false verdict is at most {100 * LEVEL:g} %."
+        yield f"With Holm's correction for the {tested}, {promise}."
     if any(sample.varies for row in rows for sample in row.samples.values()):
-        text += SEEDS_NOTE
-    return text
+        yield (
+            "For this, the correction takes from all runs together how much seeds differ, and no less for a run whose own few seeds happen to "
+            "agree. With three seeds, only large differences are significant."
+        )
 
 
 def run_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
@@ -121,17 +121,12 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
     held_out = [f"{count} of {id}" for _, summary in summaries for id, count in summary["held_out"].items()]
     if counts := ", ".join(dict.fromkeys(held_out)):
         yield f"Where a task has no dev file, dev is examples held out of the training file: {counts}."
-    unanswered = _names_by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
+    unanswered = [(name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries]
+    yield from _titled("Unsupported tasks of a method", _by_text(unanswered))
     below = [(name, below_constant(summary, suite.shown)) for name, summary in summaries]
+    yield from _titled("Not above the best constant answer, with its score", below)
     constant = [(name, same_answers(summary)) for name, summary in summaries]
-    for title, named_texts in (
-        ("Unsupported tasks of a method", [(names, ids) for ids, names in unanswered.items()]),
-        ("Not above the best constant answer, with its score", below),
-        ("The same prediction for every example", constant),
-    ):
-        texts = [f"{name}: {text}" for name, text in named_texts if text]
-        if texts:
-            yield f"{title}: {listed(texts, MOST_NAMED, '; ')}."
+    yield from _titled("The same prediction for every example", constant)
     if any(text for _, text in below) or any(summary["is_constant"] for _, summary in summaries):
         yield CONSTANT_NOTE
     if suite.generated:
@@ -140,8 +135,8 @@ def run_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
 
 def _recorded_notes(summaries: Iterable[tuple[str, Summary]]) -> Iterator[str]:
     """The notes in the summaries of runs, which have these names, at most MOST_NAMED of them."""
-    recorded = _names_by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
-    notes = [f"{names}: {note}" for note, names in recorded.items()]
+    recorded = _by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
+    notes = [f"{names}: {note}" for names, note in recorded]
     yield from notes[:MOST_NAMED]
     if len(notes) > MOST_NAMED:
         yield f"Further notes of single runs, in the runs' summary.json: {len(notes) - MOST_NAMED:,}."
@@ -163,10 +158,17 @@ def _other_data(suite: Suite, rows: Sequence[Row]) -> str:
     return files + sampled
 
 
-def _names_by_text(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """From names, each with a text: the names that have the same text, as a list in words, by text. Empty texts are left out."""
+def _titled(title: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The note with this title on runs, each a name and a text; none if all of the texts are empty."""
+    told = [f"{name}: {text}" for name, text in texts if text]
+    if told:
+        yield f"{title}: {listed(told, MOST_NAMED, '; ')}."
+
+
+def _by_text(texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The names that have the same text, in one string, with this text: ("a, b", "x") from ("a", "x") and ("b", "x"). Empty texts are left out."""
     names: dict[str, list[str]] = {}
     for name, text in texts:
         if text:
             names.setdefault(text, []).append(name)
-    return {text: listed(same, MOST_NAMED) for text, same in names.items()}
+    return [(listed(same, MOST_NAMED), text) for text, same in names.items()]

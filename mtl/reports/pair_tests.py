@@ -101,12 +101,11 @@ def comparable_samples(rows: Sequence[Row]) -> dict[ColumnRows, dict[int, Sample
 
 def _tails(rows: Sequence[Row], tests: Tests, groups: Groups, family: Family) -> dict[tuple[Pair, str], float]:
     """The tail of each test that has a p, for Holm's correction."""
-    positions = {group: {run: position for position, run in enumerate(samples)} for group, samples in groups.items()}
     tails = {}
     for (pair, column), test in tests.items():
         if test.p is not None:
             group = column, rows[pair[0]].comparable[column]
-            first, second = (positions[group][run] for run in pair)
+            first, second = (list(groups[group]).index(run) for run in pair)
             tails[pair, column] = float(family[group].tail[first, second])
     return tails
 
@@ -117,11 +116,8 @@ def _ranks(rows: Sequence[Row], groups: Groups, family: Family) -> dict[str, dic
     ranked = [(column, key) for (column, key), runs in groups.items() if not rows[next(iter(runs))].is_apart(column)]
     number_of_sets = Counter(column for column, _ in ranked)
     intervals = rank_intervals(family)
-    return {
-        column: dict(zip(groups[column, key], intervals[column, key], strict=True))
-        for column, key in ranked
-        if number_of_sets[column] == 1
-    }
+    single = [group for group in ranked if number_of_sets[group[0]] == 1]
+    return {column: dict(zip(groups[column, key], intervals[column, key], strict=True)) for column, key in single}
 
 
 def _with_average(by_column: Mapping[str, Value], only_task: str | None) -> dict[str, Value]:

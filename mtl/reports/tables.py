@@ -47,20 +47,20 @@ def render_csv(boards: Sequence[Leaderboard]) -> dict[str, str]:
 
 def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
     """The values of SCORE_COLUMNS for each row and each task, each further metric of a task, and the average."""
-    value = board.scale.value
+    on_scale = board.scale.value
     for row, (id, column) in product(board.rows, board.columns.items()):
         if (main := row.score(id)) is None:
             continue
         for metric, score in [(column.metric_id, main), *row.further.get(id, {}).items()]:
             by_seed = _scores_by_seed(row.run, id, None if score is main else metric) if row.run else []
-            low, high = map(value, score.interval) if score.interval else ("", "")
+            low, high = map(on_scale, score.interval) if score.interval else ("", "")
             yield [
                 *(row.name, row.label, row.family, "run" if row.ours else "published"),
-                *(row.split_of(id), id, metric, value(score.median), value(score.min), value(score.max)),
-                value(fmean(by_seed)) if by_seed else "",
-                value(stdev(by_seed)) if len(by_seed) > 1 else "",
+                *(row.split_of(id), id, metric, on_scale(score.median), on_scale(score.min), on_scale(score.max)),
+                on_scale(fmean(by_seed)) if by_seed else "",
+                on_scale(stdev(by_seed)) if len(by_seed) > 1 else "",
                 *(low, high),
-                "" if id == AVERAGE else " ".join(str(value(seed_score)) for seed_score in by_seed),
+                "" if id == AVERAGE else " ".join(str(on_scale(seed_score)) for seed_score in by_seed),
                 "yes" if row.missing and id == AVERAGE else "no",
                 "yes" if "†" in row.mark(id) else "no",
                 row.run.summary.get("settings", {}).get(id, "") if row.run else "",
@@ -84,11 +84,9 @@ def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
     value = board.scale.value
     for (first, second), by_column in board.tests.comparisons.items():
         for column, test in by_column.items():
-            yield (
-                *(board.rows[first].name, board.rows[second].name, column),
-                *(value(test.difference), value(test.low), value(test.high)),
-                *(test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability),
-            )
+            names = board.rows[first].name, board.rows[second].name
+            difference = value(test.difference), value(test.low), value(test.high)
+            yield *names, column, *difference, test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability
 
 
 def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:

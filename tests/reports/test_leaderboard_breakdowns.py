@@ -10,8 +10,9 @@ from run_folders import ROWS, VALUES, make_run, right
 from mtl.base.files import write_json
 from mtl.reports.board import Group, GroupLine, Leaderboard
 from mtl.reports.breakdowns import MOST_VALUES, breakdowns
+from mtl.reports.further_tables import metric_groups
 from mtl.reports.latex import render_latex
-from mtl.reports.leaderboard import leaderboard, metric_groups
+from mtl.reports.leaderboard import leaderboard
 from mtl.reports.markdown import group_section
 from mtl.runs.finished import find_runs
 from mtl.tasks.metrics import score
@@ -111,8 +112,7 @@ def test_a_mean_with_a_reduced_task_is_marked_in_every_form(tmp_path: Path) -> N
 
 
 def test_a_suite_with_one_metric_has_no_groups(tmp_path: Path) -> None:
-    suite = write_alpha_suite(tmp_path)
-    make_run(tmp_path / "runs/a", right(0.9), [f"suite={suite}"], tasks=["stance"])
+    make_run(tmp_path / "runs/a", right(0.9), [f"suite={write_alpha_suite(tmp_path)}"], tasks=["stance"])
     (run,) = find_runs(tmp_path / "runs")
     for id in ("rating", "answer", "entailment"):
         del run.suite.tasks[id]

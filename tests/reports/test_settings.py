@@ -9,7 +9,7 @@ from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 
 from mtl.base.files import write_json
-from mtl.reports.leaderboard import settings_spreads
+from mtl.reports.further_tables import settings_spreads
 from mtl.runs.finished import FinishedRun, find_runs
 
 
