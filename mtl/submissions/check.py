@@ -11,7 +11,7 @@ from mtl.submissions.entry import Figures, read_template
 from mtl.submissions.entry_check import entry_problems
 from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked
-from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, measure, show
+from mtl.submissions.row_files import PREDICTION, RowFile, data_files, data_remarks, excerpt, measure
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 
@@ -101,5 +101,5 @@ def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> s
             if (difference := _difference(value, expected, f"{name}.")) is not None:
                 return difference
         elif json.dumps(value, sort_keys=True) != json.dumps(expected, sort_keys=True):
-            return f"key {name!r} is {show(value)}, and in the data's row {show(expected)}"
+            return f"key {name!r} is {excerpt(value)}, and in the data's row {excerpt(expected)}"
     return None

@@ -19,7 +19,7 @@ from mtl.data.columns import text
 from mtl.data.records import Record, column_names, read_records
 from mtl.data.sampled import RowSample
 from mtl.submissions.lines import ID, Order, PredictionLines
-from mtl.submissions.row_files import show
+from mtl.submissions.row_files import excerpt
 from mtl.tasks.layout import Layout
 from mtl.tasks.task import Task
 
@@ -68,63 +68,44 @@ class DataRows:
 def prediction_order(rows: DataRows, lines: PredictionLines, ids: Sequence[str]) -> Order:
     """The position of the prediction that each row gets. Ids (in the first column of `ids` that the data has, else in `id`), numbers or the lines say
     it; columns of the data beside the predictions confirm it, or say another one. Raises InputError for predictions of other rows."""
-    id_columns, marks, count = [*ids, ID], lines.marks, len(lines.values)
-    order = _marked_order(rows, lines, id_columns)
-    if order is not None or lines.are_rows:
-        order = _confirmed_order(rows, lines, order)
-    if order is None:
-        rule = "; without ids, each row has one, in their order" if lines.writing == "values" else ""
-        raise lines.error(f"{count} predictions for {rows.description}{rule}", count - 1)
-    if marks.ignored:
+    id_columns = [*ids, ID]
+    stated_order = _stated_order(rows, lines, id_columns)
+    columns = _columns_of_both(rows, lines) if stated_order is not None or lines.may_have_more_rows else []
+    if columns and len(rows):
+        order = column_order(lines, rows.file, columns, rows.records([], columns), stated_order)
+    elif stated_order is not None:
+        order = stated_order
+    else:
+        rule = "; without ids, each row has one, in their order" if lines.value_form == "values" else ""
+        raise lines.error(f"{len(lines.values)} predictions for {rows.description}{rule}", len(lines.values) - 1)
+    if lines.marks.ignored:
         message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
-        logger.warning(message, lines.name, rows.file, listed(marks.ignored, 5))
-    if marks.first_number is not None:
+        logger.warning(message, lines.name, rows.file, listed(lines.marks.ignored, 5))
+    if lines.marks.first_number is not None:
         _check_numbers(rows, lines, order, id_columns)
     return order
 
 
-def _marked_order(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> Order | None:
+def _stated_order(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> Order | None:
     """The order that ids or numbers say, else that of the lines; None if the lines are too few or too many for the rows, or for their whole split."""
     if lines.marks.has_ids:
         return _id_order(rows, lines, _rows_by_id(rows, lines, id_columns))
-    order: Order = range(len(rows))
     if rows.sample is not None and len(lines.values) == rows.sample.whole:
-        order = rows.sample.positions
-    elif len(lines.values) != len(rows):
+        line_order: Order = rows.sample.positions
+    elif len(lines.values) == len(rows):
+        line_order = range(len(rows))
+    else:
         return None
-    if (first := lines.marks.first_number) is None:
-        return order
-    return _id_order(rows, lines, {str(first + position): row for row, position in enumerate(order)})
-
-
-def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, int]) -> Order:
-    """The order in which each row gets the prediction with its id, or its number. Raises InputError for a missing, a repeated and an unknown id."""
-    positions: dict[int, int] = {}  # of the predictions, by row
-    for position, id in enumerate(lines.marks.ids or ()):
-        if isinstance(id, bool) or not isinstance(id, str | int):
-            raise lines.error(f"id {show(id)} must be a text or a whole number", position)
-        row = rows_by_id.get(text(id))
-        if row is None and rows.sample is not None:
-            continue
-        if row is None and lines.marks.number_column is not None:
-            raise _number_error(rows, lines, position)
-        if row is None:
-            raise lines.error(f"id {show(id)} is not among {rows.description}; is this another file's?", position)
-        if row in positions:
-            earlier, numbers = positions[row], lines.line_numbers
-            where = f"in row {earlier + 1}" if numbers is None else f"on line {numbers[earlier]}"
-            raise lines.error(f"id {show(id)} stands {where} already", position)
-        positions[row] = position
-    if ids := [id for id, row in rows_by_id.items() if row not in positions]:
-        raise lines.error(f"{len(ids)} of {rows.description} have no prediction; the first has the id {ids[0]!r}")
-    return [positions[row] for row in range(len(rows_by_id))]
+    if (first_number := lines.marks.first_number) is None:
+        return line_order
+    return _id_order(rows, lines, {str(first_number + position): row for row, position in enumerate(line_order)})
 
 
 def _rows_by_id(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> dict[str, int]:
     """The number of each row by its id, from the first of these columns that the data has. Raises InputError if it has none, or an id twice."""
     column = next((name for name in id_columns if name in rows.columns), None)
     if column is None and lines.marks.number_column is not None:
-        raise _number_error(rows, lines, 0)
+        raise _unknown_id_error(rows, lines, 0)
     if column is None:
         problem = f"has ids, and {rows.file} has no column {' or '.join(dict.fromkeys(id_columns))}"
         remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
@@ -140,24 +121,50 @@ def _rows_by_id(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str
     return rows_by_id
 
 
-def _number_error(rows: DataRows, lines: PredictionLines, position: int) -> InputError:
-    """What is wrong with a column that by its name numbers the rows, but has neither their numbers nor their ids."""
-    column, ids = f"column {lines.marks.number_column!r}", lines.marks.ids or ()
-    problem = f"{column} has {show(ids[position])}, which neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
+def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, int]) -> Order:
+    """The order in which each row gets the prediction with its id, or its number. Raises InputError for a missing, a repeated and an unknown id."""
+    position_of_row: dict[int, int] = {}
+    for position, id in enumerate(lines.marks.ids or ()):
+        if isinstance(id, bool) or not isinstance(id, str | int):
+            raise lines.error(f"id {excerpt(id)} must be a text or a whole number", position)
+        row = rows_by_id.get(text(id))
+        if row is None and rows.sample is not None:
+            continue  # of a row of the split that is not in the sample
+        if row is None:
+            raise _unknown_id_error(rows, lines, position)
+        if row in position_of_row:
+            earlier, numbers = position_of_row[row], lines.line_numbers
+            where = f"in row {earlier + 1}" if numbers is None else f"on line {numbers[earlier]}"
+            raise lines.error(f"id {excerpt(id)} stands {where} already", position)
+        position_of_row[row] = position
+    if absent := [id for id, row in rows_by_id.items() if row not in position_of_row]:
+        raise lines.error(f"{len(absent)} of {rows.description} have no prediction; the first has the id {absent[0]!r}")
+    return [position_of_row[row] for row in range(len(rows_by_id))]
+
+
+def _unknown_id_error(rows: DataRows, lines: PredictionLines, position: int) -> InputError:
+    """The error for an id that no row has, also for one in a column that by its name numbers the rows."""
+    ids, column = lines.marks.ids or (), lines.marks.number_column
+    id = excerpt(ids[position])
+    if column is None:
+        return lines.error(f"id {id} is not among {rows.description}; is this another file's?", position)
+    problem = f"has {id}, which neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
     if repeated := next((id for id, count in Counter(ids).items() if count > 1), ""):
-        problem = f"{column} repeats {repeated}"
-    return lines.error(f"{problem}; if the predictions are in the order of the data, leave it out", position)
+        problem = f"repeats {repeated}"
+    return lines.error(
+        f"column {column!r} {problem}; if the predictions are in the order of the data, leave it out", position
+    )
 
 
-def _confirmed_order(rows: DataRows, lines: PredictionLines, expected: Order | None) -> Order | None:
-    """The expected order, or another one that columns of both say. Raises InputError for texts if the data has no column to compare with them."""
-    if shared := [name for name in lines.marks.columns if name in rows.columns]:
-        return column_order(lines, rows.file, shared, rows.records([], shared), expected)
-    if texts := [name for name in lines.marks.columns if name in rows.task.text_columns]:
-        problem = f"has a column {texts[0]!r}, and {rows.file} has none to compare it with"
+def _columns_of_both(rows: DataRows, lines: PredictionLines) -> list[str]:
+    """The columns beside the predictions that the data has, too. Raises InputError if it has none of them, and one has texts of the task."""
+    shared_columns = [name for name in lines.marks.columns if name in rows.columns]
+    text_columns = [name for name in lines.marks.columns if name in rows.task.text_columns]
+    if text_columns and not shared_columns:
+        problem = f"has a column {text_columns[0]!r}, and {rows.file} has none to compare it with"
         remedy = "name the data's folder, or leave the column out if the lines are in the order of the rows"
         raise lines.error(f"{problem}; {remedy}", 0)
-    return expected
+    return shared_columns
 
 
 def _check_numbers(rows: DataRows, lines: PredictionLines, order: Order, id_columns: Sequence[str]) -> None:
@@ -169,40 +176,45 @@ def _check_numbers(rows: DataRows, lines: PredictionLines, order: Order, id_colu
         if not has_same_name and column not in id_columns:
             continue
         records = rows.records([], [column])
-        values = [record.values[0] for record in records]
-        if not has_same_name and not {str(value) for value in values} <= set(numbers):
+        ids = [str(record.values[0]) for record in records]
+        if not has_same_name and not set(ids) <= set(numbers):
             continue
-        for position, record, value in zip(order, records, values, strict=True):
-            if str(value) != numbers[position]:
-                there = f"column {column!r} of {rows.file} has {show(value)} on line {record.line}"
-                declared = f"name it in the suite file (submission: {{ids: [{column}]}})"
-                remedy = declared if has_same_name else f"call it {column}"
-                problem = f"column {title!r} has {numbers[position]}, and {there}; if it has ids, {remedy}"
+        for record, id, position in zip(records, ids, order, strict=True):
+            if id != numbers[position]:
+                in_data = f"column {column!r} of {rows.file} has {excerpt(record.values[0])} on line {record.line}"
+                declaration = f"name it in the suite file (submission: {{ids: [{column}]}})"
+                remedy = declaration if has_same_name else f"call it {column}"
+                problem = f"column {title!r} has {numbers[position]}, and {in_data}; if it has ids, {remedy}"
                 raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)
 
 
 def column_order(
     lines: PredictionLines, file: Path, columns: Sequence[str], records: Sequence[Record], expected: Order | None
-) -> Order | None:
+) -> Order:
     """The order in which each row gets a prediction beside its values in the columns, which `records` have: the expected one, if they agree. Raises
     InputError for a row whose values stand beside too few predictions, or not beside its id, and for equal rows with different predictions."""
     values_beside = list(zip(*(lines.marks.columns[name] for name in columns), strict=True))
     row_keys, line_keys = _comparable_keys([record.values for record in records], values_beside)
     misplaced = [row for row, key in enumerate(row_keys) if expected is None or line_keys[expected[row]] != key]
-    if not misplaced:
+    if expected is not None and not misplaced:
         return expected
+    names, equal_rows = ", ".join(columns), Counter(row_keys)
     positions = defaultdict[str, list[int]](list)  # of the predictions, by the key of the values beside them
     for position, key in enumerate(line_keys):
         positions[key].append(position)
-    names, equal_rows = ", ".join(columns), Counter(row_keys)
     for row in misplaced:
-        lines_needed = 1 if lines.are_rows else equal_rows[row_keys[row]]
+        lines_needed = 1 if lines.may_have_more_rows else equal_rows[row_keys[row]]
         if lines.marks.has_ids or len(positions[row_keys[row]]) < lines_needed:
-            raise _absent_row_error(lines, file, names, records[row], None if expected is None else expected[row])
+            line, values = records[row].line, excerpt(list(records[row].values))
+            problem = f"the row on line {line} of {file}, with {names} {values}, is not here"
+            remedy = "predict these rows, or leave out columns whose values are changed"
+            raise lines.error(f"{problem}; {remedy}", None if expected is None else expected[row])
     for key in equal_rows:
         for position in positions[key]:
             if lines.values[position] != lines.values[positions[key][0]]:
-                raise _equal_rows_error(lines, file, names, position)
+                problem = f"rows with the same {names} have different predictions here"
+                remedy = f"put the lines into the order of the rows of {file}, or add a column {ID!r}"
+                raise lines.error(f"{problem}; {remedy}", position)
     logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, file, names)
     order = []
     for key in row_keys:
@@ -210,18 +222,6 @@ def column_order(
         remaining = positions[key]
         order.append(remaining.pop() if len(remaining) > 1 else remaining[0])
     return order
-
-
-def _absent_row_error(lines: PredictionLines, file: Path, names: str, row: Record, position: int | None) -> InputError:
-    problem = f"the row on line {row.line} of {file}, with {names} {show(list(row.values))}, is not here"
-    remedy = "predict these rows, or leave out columns whose values are changed"
-    return lines.error(f"{problem}; {remedy}", position)
-
-
-def _equal_rows_error(lines: PredictionLines, file: Path, names: str, position: int) -> InputError:
-    problem = f"rows with the same {names} have different predictions here"
-    remedy = f"put the lines into the order of the rows of {file}, or add a column {ID!r}"
-    return lines.error(f"{problem}; {remedy}", position)
 
 
 def _comparable_keys(rows: Sequence[Any], lines: Sequence[Any]) -> tuple[list[str], list[str]]:
@@ -236,7 +236,7 @@ def _comparable_keys(rows: Sequence[Any], lines: Sequence[Any]) -> tuple[list[st
 
 def exact_key(values: Sequence[Any]) -> str:
     """What is equal for the values of one row in two files that have the same texts."""
-    return json.dumps([_plain(value) for value in values], ensure_ascii=False)
+    return json.dumps([_as_text(value) for value in values], ensure_ascii=False)
 
 
 def loose_key(values: Sequence[Any]) -> str:
@@ -246,8 +246,8 @@ def loose_key(values: Sequence[Any]) -> str:
 
 def _loose_text(value: Any) -> str:
     """A value without what spreadsheets and libraries change: nothing if it is missing, a number in one form, the letters and digits of a text."""
-    plain = _plain(value)
-    spelled = one_spelling(plain if isinstance(plain, str) else " ".join(plain)).strip()
+    texts = _as_text(value)
+    spelled = one_spelling(texts if isinstance(texts, str) else " ".join(texts)).strip()
     if spelled.casefold() in MISSING:
         return ""
     try:
@@ -256,9 +256,9 @@ def _loose_text(value: Any) -> str:
         return re.sub(r"[\W_]+", "", spelled).casefold()
 
 
-def _plain(value: Any) -> str | list[str]:
-    """A value of JSON, of a table, or of Python as a text, or as a list of texts."""
-    plain = value.tolist() if hasattr(value, "tolist") else value  # of NumPy
-    if hasattr(plain, "isoformat"):  # dates and times
-        return str(plain.isoformat())
-    return [str(item) for item in plain] if isinstance(plain, list | tuple) else str(plain)
+def _as_text(value: Any) -> str | list[str]:
+    """A value of JSON, of a table, of Python or of NumPy as a text; a list or an array as a list of texts."""
+    own_value = value.tolist() if hasattr(value, "tolist") else value  # of Python, in place of NumPy's
+    if hasattr(own_value, "isoformat"):  # dates and times
+        return str(own_value.isoformat())
+    return [str(item) for item in own_value] if isinstance(own_value, list | tuple) else str(own_value)

@@ -8,7 +8,7 @@ from mtl.base.untrusted import is_inside
 from mtl.data.columns import optional_value
 from mtl.submissions.entry import FACTS, LEFT_OUT, TASKS, Content, Figures, file_name, fill_entry, read_entry
 from mtl.submissions.files import SPLITS, SubmissionFiles
-from mtl.submissions.row_files import ROWS, show
+from mtl.submissions.row_files import ROWS, excerpt
 from mtl.tasks.metrics import METRICS, is_metric
 from mtl.tasks.suite import Suite
 
@@ -124,6 +124,6 @@ def _figure_problems(suite: Suite, tasks: Content, figures: Figures) -> Iterator
                 tolerance = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
                 is_number = isinstance(value, int | float) and not isinstance(value, bool)
                 if not is_number or not -LARGEST <= value <= LARGEST:
-                    yield f"{key}: {show(value)} must be a number or null"
+                    yield f"{key}: {excerpt(value)} must be a number or null"
                 elif name in computed and not abs(value - computed[name]) <= tolerance:  # also if NaN is computed
                     yield f"{key}: is {value}, but the predictions give {computed[name]:.6g}"

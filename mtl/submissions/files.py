@@ -30,7 +30,7 @@ class PredictionFile:
     task: Task  # that the predictions are of
     name: str  # the path of the file, for messages; its suffix says which form it has
     content: bytes
-    ids: Sequence[str]  # what its column of ids may be called, beside `mtl.submissions.lines.IDS`
+    ids: Sequence[str]  # what its column of ids may be called, beside `mtl.submissions.lines.ID_COLUMNS`
     most: int  # lines that it may have
     has_rows: bool = False  # whether its lines are the data's rows with predictions
 

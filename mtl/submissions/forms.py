@@ -8,8 +8,8 @@ from mtl.data.columns import optional_value
 from mtl.data.forms import quoted_rows
 from mtl.data.json_rows import parse_row
 from mtl.submissions.files import PredictionFile
-from mtl.submissions.lines import ID, IDS, NUMBERS, PredictionLines, RowMarks, columns_beside, row_columns, row_marks
-from mtl.submissions.row_files import PREDICTION, show
+from mtl.submissions.lines import ID, ID_COLUMNS, NUMBER_COLUMNS, PredictionLines, RowMarks, columns_beside, row_marks
+from mtl.submissions.row_files import PREDICTION, excerpt
 
 HEADER = "index\tprediction"  # of a file whose lines have the number of their row, from 0
 # What an only column of predictions may be called, in lower case, beside the name of the targets' column.
@@ -49,7 +49,7 @@ def _prediction_column(file: PredictionFile, line: int, header: Sequence[str]) -
         return titles.index(PREDICTION)
     if len(titles) == 1 and titles[0] in (*PREDICTIONS, file.task.target.lower()):
         return 0
-    marks = {*map(str.lower, file.ids), *IDS, *NUMBERS}
+    marks = {*map(str.lower, file.ids), *ID_COLUMNS, *NUMBER_COLUMNS}
     others = [place for place, title in enumerate(titles) if title not in marks]
     if len(titles) == 2 and len(others) == 1:
         return others[0]
@@ -71,7 +71,7 @@ def read_tsv(file: PredictionFile, indexed: bool) -> PredictionLines:
             problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
             raise file.error(problem, row + 2)
         predictions[row] = prediction
-    return PredictionLines(file.name, predictions, line_numbers=range(2, len(file.lines) + 1), writing="lines")
+    return PredictionLines(file.name, predictions, line_numbers=range(2, len(file.lines) + 1), value_form="lines")
 
 
 def read_json_lines(file: PredictionFile) -> PredictionLines:
@@ -91,10 +91,10 @@ def read_json_lines(file: PredictionFile) -> PredictionLines:
         raise file.error("the file is empty; it needs a prediction for each row", 1)
     if file.has_rows:
         complete = [id for id in file.ids if all(optional_value(row, id) is not None for row in rows)]
-        marks = RowMarks(columns_beside(rows, [*row_columns(file.task), *complete[:1]]))
+        marks = RowMarks(columns_beside(file.task, rows, complete[:1]))
     else:
         marks = row_marks(file.task, rows, file.ids)
-    return PredictionLines(file.name, predictions, marks, range(1, len(rows) + 1), are_rows=file.has_rows)
+    return PredictionLines(file.name, predictions, marks, range(1, len(rows) + 1), may_have_more_rows=file.has_rows)
 
 
 def read_json_by_id(file: PredictionFile) -> PredictionLines:
@@ -107,5 +107,5 @@ def read_json_by_id(file: PredictionFile) -> PredictionLines:
 def _flat_value(file: PredictionFile, line: int, key: str, value: Any) -> Any:
     """The value of a key on a line. Raises InputError for lists or objects in a list, which take many times the memory of their texts."""
     if isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
-        raise file.error(f"{key} {show(value)} must be a value, or a list of texts or numbers", line)
+        raise file.error(f"{key} {excerpt(value)} must be a value, or a list of texts or numbers", line)
     return value

@@ -1,6 +1,6 @@
 """Predictions as they stand in a file or in a list of Python, before they are put to the rows of the data, and what stands beside them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -15,8 +15,8 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import BESIDE, Task
 
 ID = "id"  # the key of a row's id on a line of predictions
-IDS = (ID, "ids", "guid", "uid", "qid", "row_id", "example_id")  # names of columns of ids, in lower case
-NUMBERS = ("", "index", "idx", "row", "unnamed: 0")  # names of columns of row numbers; pandas writes an empty one
+ID_COLUMNS = (ID, "ids", "guid", "uid", "qid", "row_id", "example_id")  # names of columns of ids, in lower case
+NUMBER_COLUMNS = ("", "index", "idx", "row", "unnamed: 0")  # the same of row numbers; pandas writes an empty one
 
 Order = Sequence[int]  # for each row of the data, the position of its prediction, from 0
 
@@ -50,11 +50,11 @@ class PredictionLines:
     """Predictions as they stand in a file or a list of Python: what they mean is not checked yet."""
 
     name: str  # the path of the file, or the key of the list, for messages
-    values: Sequence[Any]  # as `writing` says
+    values: Sequence[Any]  # as `value_form` says
     marks: RowMarks = field(default_factory=RowMarks)
     line_numbers: Sequence[int] | None = None  # the line that each prediction begins on; None: they are of a list
-    writing: Literal["values", "cells", "lines"] = "values"  # with types, or texts, or texts of `TargetKind.to_line`
-    are_rows: bool = False  # whether they stand in rows of the data, of which there may be more than are wanted
+    value_form: Literal["values", "cells", "lines"] = "values"  # with types, or texts, or texts of `TargetKind.to_line`
+    may_have_more_rows: bool = False  # than are wanted: each stands in a row of the data, whose columns say which it is
 
     def error(self, message: str, position: int | None = None) -> InputError:
         """The error for the prediction at a position, from 0. Without a position, it is an error of the whole file or list."""
@@ -80,9 +80,9 @@ class PredictionLines:
 
     def _target(self, task: Task, kind: TargetKind, value: Any, candidates: int | None) -> Target:
         """The target that one prediction means. Raises ValueError for a prediction that is not valid."""
-        if self.writing == "values":
+        if self.value_form == "values":
             return value_target(task, value, candidates)
-        cell = kind.line_cell(value) if self.writing == "lines" else value
+        cell = kind.line_cell(value) if self.value_form == "lines" else value
         return kind.parse_prediction(cell, candidates)
 
     def answer(self, position: int) -> str:
@@ -103,21 +103,21 @@ def row_columns(task: Task) -> list[str]:
 
 def row_marks(task: Task, rows: Sequence[Mapping[Any, Any]], ids: Sequence[str]) -> RowMarks:
     """What stands beside predictions in rows that another program wrote. `ids` are further names that the column of ids may have."""
-    columns = columns_beside(rows, row_columns(task))
-    titles = {str(title).strip().lower(): title for row in rows for title in row}  # as they stand, by their plain form
-    for name in (*map(str.lower, ids), *IDS):
+    columns = columns_beside(task, rows)
+    titles = {str(title).strip().lower(): title for row in rows for title in row}  # as the program wrote them
+    for name in (*map(str.lower, ids), *ID_COLUMNS):
         if name in titles:
             return RowMarks(columns, [row.get(titles[name]) for row in rows])
-    for name in NUMBERS:
+    for name in NUMBER_COLUMNS:
         if name in titles:
             numbers = [str(row.get(titles[name])) for row in rows]
             return RowMarks(columns, numbers, number_column=str(titles[name]).strip())
     return RowMarks(columns, ignored=() if columns else [str(title) for title in titles.values()])
 
 
-def columns_beside(rows: Sequence[Mapping[Any, Any]], columns: Iterable[str]) -> dict[str, list[Any]]:
-    """The values of those of the columns that any of the rows has (`_value_beside`)."""
-    values = {column: [_value_beside(row, column) for row in rows] for column in columns}
+def columns_beside(task: Task, rows: Sequence[Mapping[Any, Any]], further: Sequence[str] = ()) -> dict[str, list[Any]]:
+    """The values of those of the task's `row_columns`, and of further columns, that any of the rows has."""
+    values = {column: [_value_beside(row, column) for row in rows] for column in (*row_columns(task), *further)}
     return {column: cells for column, cells in values.items() if any(cell is not None for cell in cells)}
 
 

@@ -39,7 +39,7 @@ class RowFile:
     split: str
     name: str  # the path of the file, for messages and for reading its examples
     lines: Sequence[str]  # a JSON object each
-    changed: bool = False  # whether the suite names another checksum for the file
+    is_changed: bool = False  # whether the suite names another checksum for the file
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -49,10 +49,10 @@ class RowFile:
     @cached_property
     def labels(self) -> list[Any]:
         """The target of each row as it stands in the file; None where it has none."""
-        return [_label(self.task, row) for row in self.rows]
+        return [_allowed_label(self.task, row) for row in self.rows]
 
     @property
-    def labelled(self) -> bool:
+    def is_labelled(self) -> bool:
         """Whether every row has its target."""
         return None not in self.labels
 
@@ -69,7 +69,7 @@ class RowFile:
             try:
                 if PREDICTION not in row:
                     raise ValueError(f"no key {PREDICTION!r}")
-                targets.append(value_target(self.task, row[PREDICTION], _size(self.task, row)))
+                targets.append(value_target(self.task, row[PREDICTION], _target_size(self.task, row)))
             except ValueError as error:
                 errors.append(InputError(str(error), path=self.name, line=number))
         return np.array(targets, dtype=kind.dtype), errors
@@ -77,7 +77,7 @@ class RowFile:
     @property
     def sizes(self) -> np.ndarray | None:
         """The number of candidates or of units of each row, int64 (rows,), if targets depend on it and all are known."""
-        sizes = [_size(self.task, row) for row in self.rows]
+        sizes = [_target_size(self.task, row) for row in self.rows]
         return None if None in sizes else np.array(sizes, dtype=np.int64)
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
@@ -126,15 +126,15 @@ def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
     present = column_names(path, layout)
     if not all(column in present for column in task.target_columns):
         return False
-    return path.suffix != ".jsonl" or read_row_file(task, split, path).labelled
+    return path.suffix != ".jsonl" or read_row_file(task, split, path).is_labelled
 
 
-def _label(task: Task, row: dict[str, Any]) -> Any:
+def _allowed_label(task: Task, row: dict[str, Any]) -> Any:
     """The row's target as a JSON value; None if it has none, or one that the task does not allow (as -1 in a test file)."""
     kind = target_kind(task)
     try:
         value = target_value(task, {column: nullable_value(row, column) for column in task.target_columns})
-        kind.parse(target_cell(kind, value), _size(task, row))
+        kind.parse(target_cell(kind, value), _target_size(task, row))
     except ValueError:
         return None
     return value if kind.has_type(value) else None
@@ -149,7 +149,7 @@ def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence
 
 def measure(suite: Suite, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
     """The figures of predictions by the suite's measures that the task has, by name; none if the rows are not the official ones or lack targets."""
-    if file.changed or not file.has_official_size or not file.labelled:
+    if file.is_changed or not file.has_official_size or not file.is_labelled:
         return {}
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
     rows = scored_rows(task, read_examples(task, Path(file.name)))
@@ -169,21 +169,21 @@ def value_target(task: Task, value: Any, candidates: int | None) -> Target:
     """The target that a prediction, a JSON value, means for a row with so many candidates (None: unknown). Raises ValueError, which says why not."""
     kind = target_kind(task)
     if not kind.has_type(value):
-        raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")
+        raise ValueError(f"{PREDICTION} {excerpt(value)} must be {kind.types_name}")
     try:
         return kind.parse_prediction(target_cell(kind, value), candidates)
     except ValueError as error:
         raise ValueError(f"{PREDICTION}: {error}") from None
 
 
-def show(value: Any) -> str:
+def excerpt(value: Any) -> str:
     """A JSON value in a message, cut after 60 characters."""
     shown = json.dumps(value, ensure_ascii=False)
     shown = shown if shown.isprintable() else json.dumps(value)
     return shown if len(shown) <= 60 else f"{shown[:60]}…"
 
 
-def _size(task: Task, row: dict[str, Any]) -> int | None:
+def _target_size(task: Task, row: dict[str, Any]) -> int | None:
     """The number of candidates or of units in a row, if targets depend on it; None if it is not known."""
     try:
         return row_size(task, {column: value_of(row, column) for column in task.text_columns})
@@ -195,14 +195,14 @@ def data_remarks(data: Sequence[RowFile], data_dir: Path) -> list[str]:
     """What keeps files that were written from this data from being submitted, one line each; empty if they are official."""
     files = [(f"{file.task.id} {file.split}", file) for file in data]
     names_by_remark = {
-        "rows without labels": [name for name, file in files if not file.labelled],
+        "rows without labels": [name for name, file in files if not file.is_labelled],
         "not the official numbers of rows": [
             f"{name} ({len(file.lines)} of {file.task.rows[file.split]} rows)"
             for name, file in files
             if file.split in file.task.rows and not file.has_official_size
         ],
         "changed, by the checksums of the suite": [
-            name for name, file in files if file.changed and file.has_official_size
+            name for name, file in files if file.is_changed and file.has_official_size
         ],
         "no official splits, but parts of others": [
             f"{name} ({len(file.lines)} rows)"

@@ -153,4 +153,4 @@ def _joined(parts: Sequence[PredictionLines]) -> PredictionLines:
     for column in parts[0].marks.columns:
         if all(column in part.marks.columns for part in parts):
             columns[column] = [value for part in parts for value in part.marks.columns[column]]
-    return PredictionLines(", ".join(part.name for part in parts), values, RowMarks(columns), are_rows=True)
+    return PredictionLines(", ".join(part.name for part in parts), values, RowMarks(columns), may_have_more_rows=True)

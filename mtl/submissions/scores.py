@@ -22,7 +22,7 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 
-SCORED = ("test", "dev")  # the first split that has predictions and gold targets is scored
+SCORING_ORDER = ("test", "dev")  # the first split that has predictions and gold targets is scored
 # What tasks are scored on, by task id: the split, the predictions (rows,), and the rows with gold targets.
 Scored = dict[str, tuple[str, np.ndarray, ScoredRows]]
 
@@ -30,14 +30,14 @@ Scored = dict[str, tuple[str, np.ndarray, ScoredRows]]
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
     """A Markdown table of the scores of predictions, their average, and what is odd about them. `gold_dir` is a data folder or a run's `gold` folder;
     `held_out` is the share of training rows that stand for a dev file. Raises InputError for missing folders, and predictions that fit no gold."""
-    scored = _scored_splits(path, suite, tasks, gold_dir, held_out)
     show = suite.shown.show
     lines = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
     scores, remarks = dict[str, float](), list[str]()
-    for id, (split, predictions, rows) in scored.items():
+    for id, (split, predictions, rows) in _scored_splits(path, suite, tasks, gold_dir, held_out).items():
         task = suite.tasks[id]
         scores[id] = score(task, predictions, rows)
-        lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
+        title = task.title.replace("|", "\\|")
+        lines.append(f"| {title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
         lines += [f"| | | {key} | | {show(value)} |" for key, value in further_scores(task, predictions, rows).items()]
         if (remark := target_kind(task).remark(predictions)) is not None:
             remarks.append(f"{id}, {split}: {remark}")
@@ -45,7 +45,7 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     without = ", ".join(absent)
     partial = f" (of {count - len(absent)} of {count} tasks; not scored: {without})" if absent else ""
     last_line = f"average: none, without {without}" if average is None else f"average{partial}: {show(average)}"
-    return "\n".join([*lines, last_line, *remarks])
+    return "\n".join([*lines, "", last_line, *remarks])  # without the empty line, these would be rows of the table
 
 
 def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> Scored:
@@ -59,7 +59,7 @@ def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Pa
     predicted = {names[name] for name in files.contents}
     scored: Scored = {}
     for task in tasks:
-        for split in SCORED:
+        for split in SCORING_ORDER:
             gold = _gold(task, split, gold_dir, held_out) if (task.id, split) in predicted else None
             if gold is None:
                 continue

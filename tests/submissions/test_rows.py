@@ -108,7 +108,7 @@ def test_labels_have_the_type_that_the_data_has(known: str, values: list[object]
     task = Task(id="t", kind="labels", text=["x"], target="y", labels=["0", "1"], metric="accuracy")
     file = RowFile(task, "dev", "f", [f'{{"x": "a", "y": {known}}}', '{"x": "b", "y": null}'])
     assert prediction_values(task, [0.0, 1.0], [file]) == values
-    assert not file.labelled
+    assert not file.is_labelled
 
 
 def test_unfilled_names_the_outer_key_where_all_is_null() -> None:

@@ -50,7 +50,7 @@ def test_json_lines_are_scored_by_their_ids(made: Path, tmp_path: Path, capsys: 
     lines = [json.dumps({"id": f"g{row}", "prediction": label}) for row, label in enumerate([3, 2, 1, 0.5])]
     write_lines(tmp_path / "s/dev_pred_grad.jsonl", lines[::-1])
     assert scored(made, tmp_path / "s", "data", "tasks=[grad]") == 0
-    assert "| grad | dev | alpha_interval | 4 | 1.000 |" in capsys.readouterr().out
+    assert "| grad | dev | alpha_interval | 4 | 1.000 |\n\naverage" in capsys.readouterr().out
 
 
 def test_gold_files_have_the_suite_s_names(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
