@@ -26,7 +26,6 @@ class Guess:
     why: dict[str, str] = field(default_factory=dict)  # by key, what the guess is based on
     questions: list[str] = field(default_factory=list)  # to decide before the suite runs, as "key: message"
     notes: list[str] = field(default_factory=list)  # what the user should know
-    test_has_targets: bool = False  # whether the test file has targets that can be scored
     unread: dict[str, str] = field(default_factory=dict)  # by the name of a column that is not read, why
     problem: str | None = None  # why the task cannot be declared yet; a task with a problem becomes a comment
 

@@ -1,7 +1,6 @@
 """Guess the keys of a task of a suite file from its files."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -16,7 +15,7 @@ from mtl.benchmark_making.init_suite.passage_answers import answer_columns, gues
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
-from mtl.benchmark_making.init_suite.target_column import chosen_target
+from mtl.benchmark_making.init_suite.target_column import TargetColumn, chosen_target
 from mtl.benchmark_making.init_suite.token_tags import guess_tags, tagged_columns, words_of
 from mtl.benchmark_making.init_suite.unread import other_targets, unread_columns, unread_questions
 from mtl.tasks.task import BESIDE, SPLITS
@@ -42,52 +41,69 @@ def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
 def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
     """Guess the keys of a task, of which the known ones stay as they are. Raises InputError for data of which no task can be made."""
     if answers := answer_columns(tables.main, known):
-        _files_with_targets(guess, tables, answers.target)
+        labelled = _files_with_targets(guess, tables, answers.target)
         guess_answers(guess, tables.main, answers, known)
     elif tagged := tagged_columns(tables.main, known):
-        guess_tags(guess, _files_with_targets(guess, tables, tagged.tags[0], by_word=True), tagged, known)
+        labelled = _files_with_targets(guess, tables, tagged.tags[0], by_word=True)
+        guess_tags(guess, labelled, tagged, known)
     else:
-        with _naming_other_targets(guess, tables.main, known):
-            tables = _declare_target(guess, tables, known)  # several labels have become one text in them
+        sources = tables
+        try:
+            chosen = chosen_target(guess.id, sources, known)
+            if chosen.several:
+                tables = SplitTables({split: chosen.several.with_labels(table) for split, table in sources.items()})
+            labelled = _declare_target(guess, tables, chosen, known)
+        except InputError as error:
+            ways = [] if "target" in known else other_targets(guess.id, sources.main)
+            raise InputError("; ".join([str(error), *ways])) from None
         _declare_texts_and_group(guess, tables, known)
     guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
     _leave_out_files_without_inputs(guess, tables)
-    _choose_scored_split(guess)
+    _choose_scored_split(guess, test_has_targets="test" in labelled)
     guess.unread = unread_columns(tables, guess.keys)
     guess.questions += unread_questions(tables.main, guess, known)
-    _check_known_keys(guess, tables.main, known)
+    _check_known_columns(guess, tables.main, known)
+    _check_known_labels(guess, tables.main, known)
     if not is_writable(guess.keys):
         raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
 
 
-@contextmanager
-def _naming_other_targets(guess: Guess, table: FileTable, known: Mapping[str, Any]) -> Iterator[None]:
-    """A block whose refusals also say what else in the table may be the target, unless the user names it."""
-    try:
-        yield
-    except InputError as error:
-        ways = other_targets(guess.id, table) if "target" not in known else []
-        raise InputError("; ".join([str(error), *ways])) from None
+def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word: bool = False) -> SplitTables:
+    """The files with targets; doubtful ones become questions. Raises InputError if a file without targets is no test file beside others."""
+    labelled = SplitTables()
+    for split, table in tables.items():
+        column = table.columns[target] if table.has(target) else FileColumn(target, [])
+        targets = set(chain.from_iterable(words_of(column) if by_word else column.values_by_row))
+        is_needed = split != "test" or len(tables) == 1
+        if is_needed and not targets:
+            raise InputError(table.incomplete.get(target, f"no targets in column {quoted(target)}"), path=table.path)
+        if is_needed or len(targets) > 1:  # a single target in a test file may be a placeholder
+            labelled[split] = table
+        if len(targets) == 1 and len(tables) > 1:
+            stands = f"all targets of {split} are {quoted(min(targets))}: a placeholder?"
+            guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
+        for name in target.split(BESIDE):
+            if name in table.incomplete:
+                remedy = "fill or delete these rows, or no score is on this file"
+                guess.questions.append(f"files.{split}: {table.incomplete[name]}: {remedy}")
+    return labelled
 
 
-def _declare_target(guess: Guess, sources: SplitTables, known: Mapping[str, Any]) -> SplitTables:
-    """Declare the target of each row: one value, or several labels. Several become one text, as "joy;fear", in the tables that are returned."""
-    chosen = chosen_target(guess.id, sources, known)
-    several = chosen.several
-    tables = SplitTables({split: several.with_labels(file) for split, file in sources.items()}) if several else sources
-    target = several.target if several else chosen.column.name
+def _declare_target(guess: Guess, tables: SplitTables, chosen: TargetColumn, known: Mapping[str, Any]) -> SplitTables:
+    """Declare the target of each row and its kind: one value, or several labels. Return the files with targets."""
+    target = chosen.several.target if chosen.several else chosen.column.name
     guess.declare(chosen.why, target=target)
     labelled = _files_with_targets(guess, tables, target)
     if any(table.columns[target].lists for table in labelled.values()):
         raise InputError(f"column {quoted(target)} holds lists: name the kind, multi_label, token_labels or answer")
-    before = list(guess.questions)
-    if several:
-        guess_several(guess, several, {split: sources[split] for split in labelled})
+    asked = list(guess.questions)
+    if chosen.several:
+        guess_several(guess, chosen.several, labelled)
     else:
         guess_kind(guess, labelled, known)
     if chosen.question:  # in place of those about the labels of a column that may not be the target
-        guess.questions = [*before, chosen.question]
-    return tables
+        guess.questions = [*asked, chosen.question]
+    return labelled
 
 
 def _declare_texts_and_group(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
@@ -107,27 +123,6 @@ def _declare_texts_and_group(guess: Guess, tables: SplitTables, known: Mapping[s
         guess.declare(f"an id with {values} in {rows}: rows with the same one stay together", group=group.name)
 
 
-def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word: bool = False) -> SplitTables:
-    """The files with targets; doubtful ones become questions. Raises InputError if a file without targets is no test file beside others."""
-    labelled = SplitTables()
-    for split, table in tables.items():
-        column = table.columns[target] if table.has(target) else FileColumn(target, [])
-        targets = set(chain.from_iterable(words_of(column) if by_word else column.values_by_row))
-        is_needed = split != "test" or len(tables) == 1
-        if is_needed and not targets:
-            raise InputError(table.incomplete.get(target, f"no targets in column {quoted(target)}"), path=table.path)
-        if is_needed or len(targets) > 1:  # a single target in a test file may be a placeholder
-            labelled[split] = table
-        if len(targets) == 1 and len(tables) > 1:
-            stands = f"all targets of {split} are {quoted(min(targets))}: a placeholder?"
-            guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
-        for name in [name for name in target.split(BESIDE) if name in table.incomplete]:
-            remedy = "fill or delete these rows, or no score is on this file"
-            guess.questions.append(f"files.{split}: {table.incomplete[name]}: {remedy}")
-    guess.test_has_targets = "test" in labelled
-    return labelled
-
-
 def _leave_out_files_without_inputs(guess: Guess, tables: SplitTables) -> None:
     """Leave out a dev and a test file that lack a column of texts or candidates, each with a question."""
     inputs = [*guess.keys["text"], *guess.keys.get("candidates", [])]
@@ -140,9 +135,9 @@ def _leave_out_files_without_inputs(guess: Guess, tables: SplitTables) -> None:
             del guess.rows[split]
 
 
-def _choose_scored_split(guess: Guess) -> None:
+def _choose_scored_split(guess: Guess, test_has_targets: bool) -> None:
     """Guess which split is scored: the test file if it has targets and there is no dev file."""
-    if guess.test_has_targets and guess.files["test"] is not None and "scored" not in guess.keys:
+    if test_has_targets and guess.files["test"] is not None and "scored" not in guess.keys:
         if guess.files["dev"] is None:
             guess.declare("there is no dev file, and the test file has targets", scored="test")
         else:
@@ -152,18 +147,23 @@ def _choose_scored_split(guess: Guess) -> None:
         guess.why["files"] = f"no dev file: rows of train are held out{scored}"
 
 
-def _check_known_keys(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
-    """Raise InputError, which lists what there is, for known columns and labels that the file lacks, and for a text that is the target."""
+def _check_known_columns(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
+    """Raise InputError, which lists what there is, for known columns that the file lacks, and for a text that is the target."""
     for name in [known.get("group"), *(known.get("candidates") or ()), known.get("starts")]:
         if name is not None:
             known_column(main, name)
     if guess.keys["target"] in guess.keys["text"]:
         raise InputError(f"text: {quoted(guess.keys['target'])} is the target: {main.listed}")
+
+
+def _check_known_labels(guess: Guess, main: FileTable, known: Mapping[str, Any]) -> None:
+    """Raise InputError, which lists what there is, if the labels lack one of the file, or a known positive label."""
     target = main.columns[guess.keys["target"]]
     if guess.kind != "labels" or target.labels:  # names stand for its labels
         return
-    labels, there = list(map(str, guess.keys["labels"])), quoted_names(sorted(target.counts))
-    if lacking := [label for label in target.counts if label not in labels]:
-        raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {there}")
+    labels, in_file = [str(label) for label in guess.keys["labels"]], quoted_names(sorted(target.counts))
+    lacking = [label for label in target.counts if label not in labels]
+    if lacking:
+        raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {in_file}")
     if known.get("positive") is not None and str(known["positive"]) not in labels:
-        raise InputError(f"positive: must be one of {there}")
+        raise InputError(f"positive: must be one of {in_file}")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.choice import guess_choice
@@ -15,7 +15,7 @@ from mtl.tasks.metrics import is_metric, metric_named
 
 TEXTS = "texts as targets: no model here writes texts; the simple baselines lead, random and constant answer a task of `kind: text`"
 NUMBERS_OR_CLASSES = "numbers (kind: number; metric: spearman, pearson or one_minus_wmae) or classes (kind: labels)"
-KINDS = {"range": "number", "labels": "labels", "candidates": "choice"}  # that a known key means
+KIND_OF_KEY = {"range": "number", "labels": "labels", "candidates": "choice"}  # what a known key says of the kind
 METRICS = {"text": "rouge1", MULTI_LABEL: "micro_f1"}  # of kinds that only the user names, else accuracy
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 MOST_CLASSES = 20  # distinct whole numbers that look like classes; more look like numbers
@@ -23,14 +23,22 @@ MOST_LABELS = 500
 ENOUGH_ROWS = 20  # of each label on average; fewer than 20 labels need as many rows each as there are labels
 
 
+class LikelyKind(NamedTuple):
+    """The kind that targets look like."""
+
+    kind: str
+    question: str | None = None  # which asks the user, if another kind is possible
+
+
 def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
     """Declare the kind of a target and its keys, from the files that have targets. Raises InputError for targets of which no task can be made."""
-    guess.kind, target = _known_kind(known), guess.keys["target"]
+    guess.kind = _known_kind(known)
+    target = guess.keys["target"]
     by_split = {split: table.whole(target) for split, table in tables.items()}
     for split, column in by_split.items():
         _check_cells(tables[split], column)
-    main = next(iter(by_split.values()))  # the targets of the main file, which is the first one
-    joined = FileColumn.joined([*by_split.values()])
+    columns = list(by_split.values())
+    main, joined = columns[0], FileColumn.joined(columns)  # the first file is the main one
     if len(joined.counts) < 2:
         raise InputError(f"column {quoted(target)} has one value in all {count(joined.rows, 'row')}")
     if guess.kind == "number" and joined.numbers is None:
@@ -38,8 +46,10 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
     if guess.kind in ("", "choice") and guess_choice(guess, tables, joined, known.get("candidates")):
         return
     if not guess.kind:
-        guess.kind, question = _kind_of_numbers(main, joined) if joined.numbers else _kind_of_words(main, joined)
-        guess.questions += [question] if question else []
+        likely = _kind_of_numbers(main, joined) if joined.numbers else _kind_of_words(main, joined)
+        guess.kind = likely.kind
+        if likely.question:
+            guess.questions.append(likely.question)
     if guess.kind == "labels":
         declare_labels(guess, main, joined)
         guess.questions += label_questions(main, joined, by_split)
@@ -52,12 +62,18 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
 
 
 def _known_kind(known: Mapping[str, Any]) -> str:
-    """The kind that the user names, or means by another key or by a metric of one kind; empty if there is none."""
-    metric = str(known.get("metric"))
-    kinds = metric_named(metric).kinds if is_metric(metric) else ()
-    has_one_kind = metric == "accuracy" or kinds in (("labels",), ("number",))  # accuracy fits others, too
-    kind_of_keys = next((kind for key, kind in KINDS.items() if key in known), "")
-    return known.get("kind") or kind_of_keys or (kinds[0] if has_one_kind else "")
+    """The kind that the user names, or that another known key or the metric implies; empty if none does."""
+    if known.get("kind"):
+        return str(known["kind"])
+    for key, kind in KIND_OF_KEY.items():
+        if key in known:
+            return kind
+    metric = known.get("metric") or ""
+    if metric == "accuracy":
+        return "labels"  # although it fits other kinds, too
+    kinds = list(metric_named(metric).kinds) if is_metric(metric) else []
+    implies_kind = kinds in (["labels"], ["number"])
+    return kinds[0] if implies_kind else ""
 
 
 def _check_cells(table: FileTable, target: FileColumn) -> None:
@@ -70,30 +86,36 @@ def _check_cells(table: FileTable, target: FileColumn) -> None:
         raise InputError(problem, path=table.path, line=line)
 
 
-def _kind_of_numbers(main: FileColumn, joined: FileColumn) -> tuple[str, str | None]:
-    """The kind that numbers look like, and a question if they are three or more whole numbers that the file's metadata does not name."""
-    numbers, are_whole = joined.numbers or [], joined.whole_numbers is not None
-    if joined.is_truth or (are_whole and (main.labels or len(numbers) <= 2)):
-        return "labels", None
+def _kind_of_numbers(main: FileColumn, joined: FileColumn) -> LikelyKind:
+    """The kind that numbers look like: labels if they are truth values, two at most, or named in the file's metadata, and numbers if some are not
+    whole, or if many are ratings or have gaps. All others are whole numbers that may be either, with a question."""
+    numbers, are_written_whole = joined.numbers or [], joined.whole_numbers is not None  # 2.0 is whole, but not written so
+    if joined.is_truth or (are_written_whole and (main.labels or len(numbers) <= 2)):
+        return LikelyKind("labels")
     if not all(number.is_integer() for number in numbers):
-        return "number", None
+        return LikelyKind("number")
     least, most = int(numbers[0]), int(numbers[-1])
-    is_rating, are_many = main.words[-1] in RATING_NAMES, len(numbers) > MOST_CLASSES
-    has_gap = len(numbers) <= most - least
-    if are_many and (is_rating or has_gap):
-        return "number", None
-    kind = "number" if are_many or is_rating or not are_whole else "labels"
-    return kind, f"kind: {count(len(numbers), 'whole number')}, {least} to {most}, may be {NUMBERS_OR_CLASSES}"
+    are_many = len(numbers) > MOST_CLASSES
+    are_ratings = main.words[-1] in RATING_NAMES
+    have_gaps = len(numbers) < most - least + 1
+    if are_many and (are_ratings or have_gaps):
+        return LikelyKind("number")
+    kind = "number" if are_many or are_ratings or not are_written_whole else "labels"
+    question = f"kind: {count(len(numbers), 'whole number')}, {least} to {most}, may be {NUMBERS_OR_CLASSES}"
+    return LikelyKind(kind, question)
 
 
-def _kind_of_words(main: FileColumn, joined: FileColumn) -> tuple[str, str | None]:
-    """The kind that targets other than numbers look like, and a question if they are no certain labels. Raises InputError for texts."""
+def _kind_of_words(main: FileColumn, joined: FileColumn) -> LikelyKind:
+    """The kind that targets other than numbers look like, with a question if they are no certain labels. Raises InputError for texts."""
     labels = len(joined.counts)
-    if labels <= MOST_LABELS and labels * min(labels, ENOUGH_ROWS) <= main.rows:
-        return "labels", None
-    if min(main.several_words, len(main.counts)) * 2 > main.rows:
+    are_frequent = labels * min(labels, ENOUGH_ROWS) <= main.rows
+    if labels <= MOST_LABELS and are_frequent:
+        return LikelyKind("labels")
+    are_mostly_texts = min(main.several_words, len(main.counts)) * 2 > main.rows
+    if are_mostly_texts:
         raise InputError(f"column {quoted(main.name)} holds texts ({_figures(main)}): {TEXTS}")
-    return "word", f"kind: {_figures(main)} may be labels (kind: labels), or words without a list (kind: word)"
+    question = f"kind: {_figures(main)} may be labels (kind: labels), or words without a list (kind: word)"
+    return LikelyKind("word", question)
 
 
 def _figures(targets: FileColumn) -> str:

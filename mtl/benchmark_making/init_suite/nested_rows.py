@@ -14,6 +14,7 @@ from mtl.data.forms import MOST_COLUMNS
 
 NO_NAME = "a key with a dot or brackets, which no column's name reaches"  # why a value cannot be read
 PARTS = "a list of objects, not all of whose keys are read"
+PLURALS = {"null": "nulls", "an object": "objects", "a list": "lists"}  # of what `kind_of` says
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ CellsByColumn = dict[str, dict[int, Cell]]  # by column and number of the row: r
 
 
 def cells_by_column(rows: Sequence[Mapping[str, Any]], are_objects: bool, path: Path) -> CellsByColumn:
-    """The cells of each column of rows. Raises InputError, with the path, for too many columns."""
+    """The cells of each column of rows. Raises InputError, with the path, if there are more than MOST_COLUMNS columns."""
     columns: CellsByColumn = {}
     for number, row in enumerate(rows):
         for name, cell in row_cells(row, are_objects).items():
@@ -60,15 +61,28 @@ def is_key_of(name: str, objects: str) -> bool:
 
 
 def _list_cells(name: str, items: list[Any]) -> dict[str, Cell]:
-    """The cells of a list: one list of texts, or one for each key of its objects."""
+    """The cells of a list: one list of texts, or one for each key of its objects, or one that cannot be read."""
     if is_list(items):
         return {f"{name}{LIST}": [text(item) for item in items]}
-    if lists := lists_below(items):
-        keys = {str(key) for item in items for key in (item if isinstance(item, dict) else range(len(item)))}
-        parts: dict[str, Cell] = {} if keys == {*lists} else {name: Unreadable(PARTS)}
-        return parts | {f"{name}.{key}{LIST}": texts for key, texts in lists.items()}
-    kinds = {kind_of(item).removeprefix("a ").removeprefix("an ") + "s" for item in items}
-    return {name: Unreadable(f"a list of {' and '.join(sorted(kinds))}")}
+    if values_by_key := lists_below(items):
+        return _key_cells(name, items, values_by_key)
+    return {name: Unreadable(f"a list of {' and '.join(sorted(set(map(_plural_kind, items))))}")}
+
+
+def _key_cells(name: str, items: list[Any], values_by_key: Mapping[str, list[str]]) -> dict[str, Cell]:
+    """The cells of the keys that all objects of a list have. If an object has further keys, a cell of the list itself says so."""
+    cells: dict[str, Cell] = {}
+    if any(len(item) > len(values_by_key) for item in items):
+        cells[name] = Unreadable(PARTS)
+    for key, values in values_by_key.items():
+        cells[f"{name}.{key}{LIST}"] = values
+    return cells
+
+
+def _plural_kind(item: object) -> str:
+    """What several values of this kind are, for messages: "objects", or "values of type float"."""
+    kind = kind_of(item)
+    return PLURALS.get(kind) or kind.replace("a value", "values", 1)
 
 
 def _single_cell(value: Any) -> Cell:
@@ -83,12 +97,18 @@ def _single_cell(value: Any) -> Cell:
 
 
 def _with_shared_empty_lists(columns: CellsByColumn) -> CellsByColumn:
-    """The columns, in which those of the keys of a list's objects have an empty list in the rows where the list is empty, and so shows no keys."""
-    shared = dict(columns)
+    """The columns, where a list of objects that is empty in some rows gives each of its keys an empty list there: of the rows {"qas": [{"q": "c"}]}
+    and {"qas": []}, which have the columns qas.q[] and qas[], only qas.q[] is left, with the cells ["c"] and []."""
     empty_lists = {name for name, cells in columns.items() if name.endswith(LIST) and not any(cells.values())}
-    for name in [name for name in columns if empty_lists and name.endswith(LIST)]:
-        parents = [f"{name[:place]}{LIST}" for place, sign in enumerate(name) if sign == "."]
-        for empty_list in empty_lists.intersection(parents):
-            shared[name] = dict(sorted({**shared[name], **columns[empty_list]}.items()))
-            shared.pop(empty_list, None)
-    return shared
+    shared, merged = dict(columns), set()
+    for name in columns:
+        for objects in empty_lists.intersection(_lists_above(name)):
+            shared[name] = dict(sorted({**shared[name], **columns[objects]}.items()))
+            merged.add(objects)
+    return {name: cells for name, cells in shared.items() if name not in merged}
+
+
+def _lists_above(name: str) -> list[str]:
+    """The columns of the lists that a column may be a key of: a[] and a.b[] for a.b.c[], but none for a column without lists."""
+    keys = name.split(".") if name.endswith(LIST) else []
+    return [f"{'.'.join(keys[:depth])}{LIST}" for depth in range(1, len(keys))]

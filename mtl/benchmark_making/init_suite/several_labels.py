@@ -11,7 +11,7 @@ from mtl.benchmark_making.init_suite.choice import are_candidates
 from mtl.benchmark_making.init_suite.file_column import TOKEN_NAMES, TRUE, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, indices_of_names, label_questions, sorted_labels
-from mtl.benchmark_making.init_suite.tables import FileTable
+from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.tasks.task import BESIDE
 
 SEPARATOR = ";"  # between labels, unless a task names another one
@@ -36,14 +36,16 @@ class SeveralLabels:
         return BESIDE.join(self.columns)
 
     def with_labels(self, table: FileTable) -> FileTable:
-        """The table with the labels of each row as one column of texts, if it has labels in all columns."""
+        """The table with the labels of each row as one column of texts, in which SEPARATOR stands between them whatever the file has. A table that
+        lacks one of the columns, or has other values than truths where all should be truths, comes back as it is."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
-        have_other_values = self.layout == "truth columns" and not all(column.has_only_truths for column in columns)
-        if have_other_values or len(columns) < len(self.columns):
+        are_as_expected = self.layout != "truth columns" or all(column.has_only_truths for column in columns)
+        if len(columns) < len(self.columns) or not are_as_expected:
             return table
         rows = zip(*(column.lists or column.texts for column in columns), strict=True)
         cells = [SEPARATOR.join(sorted(self._labels_of_row(row))) for row in rows]
-        return replace(table, columns={**table.columns, self.target: FileColumn(self.target, cells)})
+        column = FileColumn(self.target, cells, labels=columns[0].labels)
+        return replace(table, columns={**table.columns, self.target: column})
 
     def joined_labels(self, table: FileTable) -> FileColumn:
         """The labels of all rows of a table, as a column that only says how often each occurs."""
@@ -58,8 +60,10 @@ class SeveralLabels:
         for cell in cells:
             if isinstance(cell, list):
                 labels += cell
+            elif self.layout == "cells":
+                labels += cell.split(self.separator)
             else:
-                labels += cell.split(self.separator) if self.layout == "cells" else [cell]
+                labels.append(cell)
         return [label.strip() for label in labels if label.strip()]
 
 
@@ -95,40 +99,53 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
     return SeveralLabels(names, "cells with labels", "cells", separator)
 
 
-def guess_several(guess: Guess, several: SeveralLabels, tables: Mapping[str, FileTable]) -> None:
-    """Declare kind, labels, separator and metric of a task with several labels; the first table gives the figures. InputError: no row has a label."""
+def guess_several(guess: Guess, several: SeveralLabels, tables: SplitTables) -> None:
+    """Declare kind, labels, separator and metric of a task with several labels of a row. The main file gives the figures. Raises InputError if no row
+    has a label."""
     by_split = {split: several.joined_labels(table) for split, table in tables.items()}
-    main, main_labels = next(iter(tables.values())), next(iter(by_split.values()))
-    joined = FileColumn.joined([*by_split.values()])
+    columns = list(by_split.values())
+    main, joined = columns[0], FileColumn.joined(columns)  # the first file is the main one
     if not joined.counts:
         raise InputError(f"no row has a label in {quoted(several.target)}")
     guess.kind = MULTI_LABEL
     guess.declare(several.form, kind=MULTI_LABEL)
-    labels = [*several.columns] if several.layout == "truth columns" else sorted_labels(joined)
-    guess.declare(f"{main_labels.rows / main.rows:.2f} in a row", labels=labels)
-    names = main.columns[several.columns[0]].labels
-    indices = indices_of_names(labels, names)
-    if indices and several.layout != "truth columns":
+    rows = tables.main.rows
+    are_truths = several.layout == "truth columns"
+    labels = list(several.columns) if are_truths else sorted_labels(joined)
+    names = tables.main.columns[several.columns[0]].labels
+    indices = [] if are_truths else indices_of_names(labels, names)
+    if indices:
         guess.declare("the names are in the file's metadata", labels=names, indices=indices)
-    holding = [label for label in guess.keys["labels"] if SEPARATOR in label]
-    if several.separator != SEPARATOR:
-        guess.declare("", label_separator=several.separator)
-    elif holding:
-        problem = f"{quoted_names(holding)} would be cut at {SEPARATOR}, which stands between labels"
-        guess.questions.append(f"label_separator: {problem}; name a sign that no label holds")
-    rarest = min(labels, key=lambda label: main_labels.counts[label])
-    in_rows = f"the rarest label, {quoted(rarest)}, is in {share(main_labels.counts[rarest], main.rows)} of the rows"
+    else:
+        guess.declare(f"{main.rows / rows:.2f} in a row", labels=labels)
+    _declare_separator(guess, several.separator)
+    rarest = min(labels, key=lambda label: main.counts[label])
+    in_rows = f"the rarest label, {quoted(rarest)}, is in {share(main.counts[rarest], rows)} of the rows"
     guess.declare(f"{in_rows}; multi_macro_f1 counts all labels alike", metric="micro_f1")
-    guess.questions += label_questions(main_labels, joined, by_split)
+    guess.questions += label_questions(main, joined, by_split)
+
+
+def _declare_separator(guess: Guess, separator: str) -> None:
+    """Declare a separator other than the usual one; if the usual one would cut a label, ask for another one."""
+    if separator != SEPARATOR:
+        guess.declare("", label_separator=separator)
+        return
+    cut = [label for label in guess.keys["labels"] if SEPARATOR in label]
+    if cut:
+        problem = f"{quoted_names(cut)} would be cut at {SEPARATOR}, which stands between labels"
+        guess.questions.append(f"label_separator: {problem}; name a sign that no label holds")
 
 
 def _lists_of_labels(table: FileTable) -> list[SeveralLabels]:
     """The columns whose lists are sets of labels, without those with one item for each word, or each item, of another column."""
-    lists = [column for column in table.columns.values() if _are_sets_of_labels(column)]
-    columns_of_sizes = Counter(_sizes(column) for column in (table.columns.values() if lists else ()))
-    lists = [column for column in lists if columns_of_sizes[_sizes(column)] == 1]
-    forms = [f"lists of {len({*chain(*column.lists)})} different labels" for column in lists]
-    return [SeveralLabels([column.name], form, "lists") for column, form in zip(lists, forms, strict=True)]
+    sets = [column for column in table.columns.values() if _are_sets_of_labels(column)]
+    times = Counter(_sizes(column) for column in (table.columns.values() if sets else ()))
+    possible = []
+    for column in sets:
+        if times[_sizes(column)] == 1:
+            form = f"lists of {len({*chain(*column.lists)})} different labels"
+            possible.append(SeveralLabels([column.name], form, "lists"))
+    return possible
 
 
 def _sizes(column: FileColumn) -> tuple[int, ...]:

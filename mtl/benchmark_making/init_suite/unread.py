@@ -14,14 +14,16 @@ from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS, all_mark_en
 from mtl.data.columns import LIST
 from mtl.tasks.task import BESIDE
 
-ENDS = ("end", "stop", "to")  # in the names of places, where the first one has START
+ENDS = ("end", "stop", "to")  # words for the end of a place, where a column of its start has the word START
+# What lists, cells with tags and places may be, as sentences in which the names of the columns stand for {}.
 USES = "tags (kind: token_labels), labels (kind: multi_label), answers (kind: answer) or spans (reading.spans)"
 LISTS_AS_TEXTS = "text: {} may be texts, too: 2 columns at most, or one text made of them"
-LISTS_AS_TARGET = "target: {} may be the target: " + USES + "; or texts: answer target and text"
+LISTS_AS_TARGET = f"target: {{}} may be the target: {USES}; or texts: answer target and text"
 TAGS_AS_TARGET = "kind: {} may hold a tag for each word of a text: kind=token_labels"
-USES_OF_PLACES = "may mark spans of a text, or of a target (reading.spans), or say where answers begin (kind: answer)"
-END_RULE = "an end must be the character after the last one, so add 1 where it is the last (docs/how-to/own-suite.md)"
-PLACES_OF_SPANS = "spans: {} " + USES_OF_PLACES + "; " + END_RULE
+PLACES_OF_SPANS = (
+    "spans: {} may mark spans of a text, or of a target (reading.spans), or say where answers begin (kind: answer); an end "
+    "must be the character after the last one, so add 1 where it is the last (docs/how-to/own-suite.md)"
+)
 
 
 def unread_columns(tables: SplitTables, keys: Mapping[str, Any]) -> dict[str, str]:
@@ -38,19 +40,28 @@ def unread_questions(main: FileTable, guess: Guess, known: Mapping[str, Any]) ->
     used, target = _used_columns(main, guess.keys), main.columns[guess.keys["target"]]
     has_parts = guess.kind in (ANSWER, TOKEN_LABELS)  # of texts as targets: lists beside them only say more
     lists = [name for name in _lists(main) if name not in used]
-    lists = [name for name in lists if not (has_parts and _is_beside(main, name, target))]
-    names = {LISTS_AS_TEXTS if "target" in known else LISTS_AS_TARGET: lists}
-    if not has_parts:
-        names[TAGS_AS_TARGET] = [name for name in _tags(main) if known.get("target", name) == name]
-        names[PLACES_OF_SPANS] = [name for name in _places(main) if name != known.get("target")]
-    return [question.format(quoted_names(columns)) for question, columns in names.items() if columns]
+    if has_parts:
+        lists = [name for name in lists if not _is_beside(main, name, target)]
+    questions = []
+    if lists:
+        question = LISTS_AS_TEXTS if "target" in known else LISTS_AS_TARGET
+        questions.append(question.format(quoted_names(lists)))
+    if has_parts:
+        return questions
+    if tags := [name for name in _tags(main) if name == known.get("target", name)]:
+        questions.append(TAGS_AS_TARGET.format(quoted_names(tags)))
+    if places := [name for name in _places(main) if name != known.get("target")]:
+        questions.append(PLACES_OF_SPANS.format(quoted_names(places)))
+    return questions
 
 
-def other_targets(id: str, table: FileTable) -> list[str]:
+def other_targets(task_id: str, table: FileTable) -> list[str]:
     """How to answer if the target of a task may be in lists, in cells with tags, or at places, as no other column looks like one; or nothing."""
-    names = quoted_names([*_lists(table), *_tags(table), *_places(table)])
-    spans = shlex.quote(f"tasks.{id}.reading.spans=TEXT + LIST.START[] + LIST.END[] + LIST.TYPE[]")
-    return [f"{names} may be {USES}: answer kind, target and text, or for spans --answer {spans}"] if names else []
+    columns = [*_lists(table), *_tags(table), *_places(table)]
+    if not columns:
+        return []
+    spans = shlex.quote(f"tasks.{task_id}.reading.spans=TEXT + LIST.START[] + LIST.END[] + LIST.TYPE[]")
+    return [f"{quoted_names(columns)} may be {USES}: answer kind, target and text, or for spans --answer {spans}"]
 
 
 def _used_columns(table: FileTable, keys: Mapping[str, Any]) -> set[str]:
@@ -64,8 +75,10 @@ def _lists(table: FileTable) -> list[str]:
     """The columns of lists, also those that some rows lack, or that no column's name reaches. A list of tokens alone does not count."""
     lists = [name for name in [*table.columns, *table.incomplete] if name.endswith(LIST)]
     lists += [name for name, what in table.unread.items() if what.startswith("a list") or what == NO_NAME]
-    is_alone = len(lists) == 1 and lists[0] in table.columns and "." not in lists[0]
-    return [] if is_alone and TOKEN_NAMES & set(table.columns[lists[0]].words) else lists
+    if len(lists) == 1 and lists[0] in table.columns and "." not in lists[0]:
+        are_tokens = TOKEN_NAMES.intersection(table.columns[lists[0]].words)
+        return [] if are_tokens else lists
+    return lists
 
 
 def _is_beside(table: FileTable, name: str, target: FileColumn) -> bool:
@@ -81,14 +94,17 @@ def _tags(table: FileTable) -> list[str]:
 
 
 def _places(table: FileTable) -> list[str]:
-    """The columns whose names say that they hold places in texts: numbers and columns with gaps. An index that never repeats counts rows."""
-    numbers = [column for column in table.columns.values() if column.whole_numbers is not None]
-    gaps = [name for name in table.incomplete if not name.endswith(LIST) and not name.lower().startswith(META)]
-    names = [*(column.name for column in numbers), *gaps]
+    """The columns whose names say that they hold places in texts: of those with whole numbers, and those with gaps."""
+    names = [name for name, column in table.columns.items() if column.whole_numbers is not None]
+    names += [name for name in table.incomplete if not (name.endswith(LIST) or name.lower().startswith(META))]
     starts = [name for name in names if START.search(name)]  # as entity_start
     ends = {START.sub(end, start).lower() for start in starts for end in ENDS}  # as entity_end beside it
-    repeat = [column.name for column in numbers if column.name != "index" or len(column.counts) < column.rows]
-    indices = [
-        name for name in repeat if "index" in name and name.replace("index", "text") in table.columns
-    ]  # span1_index
-    return [name for name in names if name in starts or name.lower() in ends or name in indices]
+    return [name for name in names if name in starts or name.lower() in ends or _is_index_of_text(table, name)]
+
+
+def _is_index_of_text(table: FileTable, name: str) -> bool:
+    """Whether a column says where the text of another one begins, as span1_index beside span1_text. An index that never repeats counts rows."""
+    if name not in table.columns or "index" not in name or name.replace("index", "text") not in table.columns:
+        return False
+    column = table.columns[name]
+    return name != "index" or len(column.counts) < column.rows
