@@ -9,10 +9,12 @@ from mtl.benchmark_making.init_suite.file_column import INDEX, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 
+LETTERS = "ABCDEFGHIJ"  # of candidates
 # Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
 CANDIDATE_NAMES = {"choice", "option", "ending", "candidate", "alternative", "answer", "solution", "response", "completion", "sol"}  # fmt: skip
-CANDIDATE = re.compile(rf"(?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE)
-LETTERS = "ABCDEFGHIJ"
+# A name without the number or letter at its end, which names all columns of one family: answer1 and answer2, not answer1 and choice2.
+FAMILY = rf"((?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?)"
+CANDIDATE = re.compile(rf"{FAMILY}(?:[0-9]+|[{LETTERS}])", re.IGNORECASE)
 
 
 def guess_choice(guess: Guess, tables: SplitTables, targets: FileColumn, known: Sequence[str] | None) -> bool:
@@ -23,12 +25,12 @@ def guess_choice(guess: Guess, tables: SplitTables, targets: FileColumn, known: 
     if not names:
         return False
     columns = [FileColumn.joined([table.columns[name] for table in tables.values()]) for name in names]
-    rows = [[*chain(*cells)] for cells in zip(*(column.values_by_row for column in columns), strict=True)]
+    rows = [list(chain(*cells)) for cells in zip(*(column.values_by_row for column in columns), strict=True)]
     sizes = [len(row) for row in rows]
-    letters = next((letters for letters in (LETTERS, LETTERS.lower()) if set(targets.counts) <= set(letters)), "")
-    if bases := _possible_bases(targets, letters, sizes):
+    numberings = _possible_numberings(targets, sizes)
+    if numberings:
         guess.kind = "choice"
-        _declare_choice(guess, names, letters, bases, sizes)
+        _declare_choice(guess, names, numberings, sizes)
         return True
     if all(text.strip() in map(str.strip, row) for text, row in zip(targets.texts, rows, strict=True)):
         raise InputError(f"{quoted(targets.name)} holds the text of a candidate; write its index, from 0")
@@ -42,45 +44,48 @@ def guess_choice(guess: Guess, tables: SplitTables, targets: FileColumn, known: 
 def candidate_names(table: FileTable, exclude: Collection[str] = ()) -> list[str]:
     """The columns of candidate answers by their names: one column of lists, or two or more columns with names like choice1 and choice2."""
     columns = [column for name, column in table.columns.items() if name not in exclude and not column.is_meta]
-    if lists := [column.name for column in columns if are_candidates(column)]:
-        return lists[:1]
-    families: dict[str, list[str]] = {}  # answer1 and answer2, not answer1 and choice2
     for column in columns:
-        if column.texts and not column.numbers and CANDIDATE.fullmatch(column.name):
-            families.setdefault(re.sub("[0-9]+$|[a-hA-H]$", "", column.name), []).append(column.name)
+        if are_candidates(column):
+            return [column.name]
+    families: dict[str, list[str]] = {}
+    for column in columns:
+        match = CANDIDATE.fullmatch(column.name)
+        if match and column.texts and not column.numbers:
+            families.setdefault(match[1], []).append(column.name)
     longest = max(families.values(), key=len, default=[])
     return longest if len(longest) > 1 else []
 
 
 def are_candidates(column: FileColumn) -> bool:
     """Whether a column holds lists whose name says that they are candidates."""
-    return bool(column.lists) and bool({column.words[-1], column.words[-1].removesuffix("s")} & CANDIDATE_NAMES)
+    word = column.words[-1]
+    return bool(column.lists) and (word in CANDIDATE_NAMES or word.removesuffix("s") in CANDIDATE_NAMES)
 
 
-def _possible_bases(targets: FileColumn, letters: str, sizes: Sequence[int]) -> list[int]:
-    """The indices that the first candidate of a row may have, 0, 1 or both, if each target is the index, or the letter, of a candidate; else none."""
-    if not letters and not all(map(INDEX.fullmatch, targets.counts)):
-        return []
-    indices = [letters.index(value) if letters else int(value) for value in targets.texts]
-    possible = [0] if letters else [0, 1]
-    return [
-        base
-        for base in possible
-        if all(base <= index < base + size for index, size in zip(indices, sizes, strict=True))
-    ]
+def _possible_numberings(targets: FileColumn, sizes: Sequence[int]) -> list[list[str]]:
+    """What may stand for the first candidate, the second and so on: letters, or numbers from 0 or from 1. A possible numbering has each target among
+    the numbers of its row, which has so many candidates."""
+    if all(map(INDEX.fullmatch, targets.counts)):
+        texts = [str(int(text)) for text in targets.texts]  # 01 is 1
+        numberings = [[str(first + place) for place in range(max(sizes))] for first in (0, 1)]
+    else:
+        texts = targets.texts
+        numberings = [list(letters) for letters in (LETTERS, LETTERS.lower()) if set(targets.counts) <= set(letters)]
+    rows = list(zip(texts, sizes, strict=True))
+    return [numbers for numbers in numberings if all(text in numbers[:size] for text, size in rows)]
 
 
-def _declare_choice(guess: Guess, candidates: list[str], letters: str, bases: list[int], sizes: list[int]) -> None:
+def _declare_choice(guess: Guess, names: list[str], numberings: list[list[str]], sizes: list[int]) -> None:
     """Declare a choice among columns of candidates, so many in each row, with a question if its indices may count from 0 as well as from 1."""
     least, most = min(sizes), max(sizes)
     number = f"{least}" if least == most else f"{least} to {most}"
-    from_zero, from_one = ([str(base + place) for place in range(most)] for base in (0, 1))
-    if len(bases) > 1:
-        ways = f"do they count from 0 ({from_zero}), or from 1 ({from_one})?"
+    numbering = numberings[0]
+    if len(numberings) > 1:
+        ways = f"do they count from 0 ({numbering}), or from 1 ({numberings[1]})?"
         guess.questions.append(f"indices: the targets are indices of {number} candidates: {ways}")
-    elif letters or bases == [1]:
-        guess.declare("", indices=list(letters[:most]) or from_one)
-    target = "letter of one" if letters else f"index of one, from {bases[0]}"
-    guess.declare(f"{number} candidates a row; in each the target is the {target}", candidates=candidates)
-    chance = sum(1 / size for size in sizes if size) / len(sizes)
+    elif numbering[0] != "0":
+        guess.declare("", indices=numbering[:most])
+    target = f"index of one, from {numbering[0]}" if numbering[0] in "01" else "letter of one"
+    guess.declare(f"{number} candidates a row; in each the target is the {target}", candidates=names)
+    chance = sum(1 / size for size in sizes) / len(sizes)
     guess.declare(f"a random choice is right in {share(chance, 1)} of the rows", metric="accuracy")

@@ -1,7 +1,7 @@
 """Which columns of a task hold the texts and the groups, and why the others hold no texts."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from mtl.base.errors import InputError
@@ -15,7 +15,7 @@ GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column
 
 
 class Texts(NamedTuple):
-    """The columns of the texts of a task, and the question about others that may be texts, if there are some."""
+    """The columns of the texts of a task, what the guess is based on, and the question about others that may be texts, if there are some."""
 
     names: list[str]
     why: str
@@ -24,70 +24,85 @@ class Texts(NamedTuple):
 
 def known_column(table: FileTable, name: object) -> FileColumn:
     """The column of this name. Raises InputError if the file has none, or one that cannot be read."""
-    if name in table.incomplete:
-        raise InputError(table.incomplete[str(name)])
-    if name not in table.columns:
+    if not isinstance(name, str) or name not in {*table.columns, *table.incomplete}:
         raise InputError(f"no column {quoted(str(name))}: {table.listed}")
-    return table.columns[str(name)]
+    if name in table.incomplete:
+        raise InputError(table.incomplete[name])
+    return table.columns[name]
 
 
 def text_columns(tables: SplitTables, target: FileColumn, used: Collection[str], has_candidates: bool) -> Texts:
     """The texts beside the used columns: one or two, but beside candidates one or none. Raises InputError if a task without candidates has none."""
-    unused = [column for column in tables.main.columns.values() if column.name not in used]
+    main = tables.main
+    unused = [column for column in main.columns.values() if column.name not in used]
     possible = [column for column in unused if why_no_text(column, tables.test, target) is None]
     if not possible and not has_candidates:
-        incomplete = list(tables.main.incomplete.values())[:MOST_REASONS]
-        raise InputError("; ".join([f"text: no column looks like one: {tables.main.listed}", *incomplete]))
+        incomplete = list(main.incomplete.values())[:MOST_REASONS]
+        raise InputError("; ".join([f"text: no column looks like one: {main.listed}", *incomplete]))
     most = 1 if has_candidates else 2
     sentences = [column for column in possible if column.several_words * 2 >= column.rows]
     chosen = (sentences or possible)[:most]
-    shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)
-    why = f"several words in {' and '.join(shares)} of {count(tables.main.rows, 'row')}" if sentences else "words"
-    further = [column for column in possible if column not in chosen]
-    further += [column for column in unused if column not in possible and _is_text_of_many_rows(column, target)]
-    remedy = f"if the target depends on them, name them in text, {count(most, 'column')} at most, or write them into one text"
-    questions = [f"text: {with_counts(further)} may be texts, too; {remedy}"] if further else []
+    repeated = [column for column in unused if column not in possible and _is_text_of_many_rows(column, target)]
+    further = [column for column in possible if column not in chosen] + repeated
+    questions = [_question(further, most)] if further else []
+    shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)  # each once
+    why = f"several words in {' and '.join(shares)} of {count(main.rows, 'row')}" if sentences else "words"
     return Texts([column.name for column in chosen], why, questions)
 
 
-def group_column(tables: SplitTables, target: FileColumn, used: Collection[str]) -> FileColumn | None:
-    """The first column of ids that repeat, and not in a few rows only: rows with the same id share something, and must not be in two splits. An
-    index is a place in a text, and a column that a file lacks may depend on the target."""
-    for column in tables.main.columns.values():
-        if column.name in used or not column.is_id or column.words[-1] == "index":
-            continue
-        repeats = 1 < len(column.counts) <= GROUPED * column.rows
-        if repeats and not column.follows_from(target) and all(table.has(column.name) for table in tables.values()):
-            return column
-    return None
-
-
-def why_no_text(column: FileColumn, test: FileTable | None, target: FileColumn) -> str | None:
-    """Why a column is no text, in words: the first reason that applies. None: it looks like a text."""
-    values, any_value = count(len(column.counts), "value"), next(iter(column.counts), "")
-    codes = sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value))
-    reasons = {
-        "lists": len(column.lists) > 0,
-        "no value": column.is_blank,
-        f"one value, {quoted(any_value)}": len(column.counts) < 2,
-        "meta data": column.is_meta,
-        ID: column.is_id,
-        f"it follows from {quoted(target.name)}": not column.is_long and column.follows_from(target),
-        f"numbers, {values}": bool(column.numbers),
-        values: column.is_category,
-        "ids or addresses": 2 * codes > column.rows,
-        "the test file has no values in it": test is not None and test.lacks(column.name),
-    }
-    return next((reason for reason, applies in reasons.items() if applies), None)
-
-
-def with_counts(columns: Iterable[FileColumn]) -> str:
-    """Columns with the number of their values, as in "acceptable" (2 values)."""
-    values = [(column.name, "lists" if column.lists else count(len(column.counts), "value")) for column in columns]
-    return ", ".join(f"{quoted(name)} ({number})" for name, number in values)
+def _question(further: Sequence[FileColumn], most: int) -> str:
+    """The question whether the target depends on columns that are not among the chosen texts, of which there may be so many."""
+    remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
+    return f"text: {', '.join(map(with_count, further))} may be texts, too; if the target depends on them, {remedy}"
 
 
 def _is_text_of_many_rows(column: FileColumn, target: FileColumn) -> bool:
     """Whether a column may be a question or a text that stands in many rows, as a hypothesis in many pairs."""
+    if column.is_meta:
+        return False
     is_text = column.is_repeated_text and not column.is_source and not column.follows_from(target)
-    return not column.is_meta and (is_text or (column.is_question and column.is_category))
+    return is_text or (column.is_question and column.is_category)
+
+
+def why_no_text(column: FileColumn, test: FileTable | None, target: FileColumn) -> str | None:
+    """Why a column is no text, in words: the first reason that applies. None: it looks like a text."""
+    if column.lists:
+        return "lists"
+    if column.is_blank:
+        return "no value"
+    if len(column.counts) < 2:
+        return f"one value, {quoted(next(iter(column.counts)))}"
+    if column.is_meta:
+        return "meta data"
+    if column.is_id:
+        return ID
+    if column.follows_from(target) and not column.is_long:
+        return f"it follows from {quoted(target.name)}"
+    values = count(len(column.counts), "value")
+    if column.numbers:
+        return f"numbers, {values}"
+    if column.is_category:
+        return values
+    codes = sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value))
+    if 2 * codes > column.rows:
+        return "ids or addresses"
+    return "the test file has no values in it" if test is not None and test.lacks(column.name) else None
+
+
+def group_column(tables: SplitTables, target: FileColumn, used: Collection[str]) -> FileColumn | None:
+    """The first column of ids that repeat, and not in a few rows only: rows with the same id share something, and must not be in two splits."""
+    unused = [column for column in tables.main.columns.values() if column.name not in used]
+    return next((column for column in unused if _has_groups(column, tables, target)), None)
+
+
+def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> bool:
+    """Whether a column has ids of groups of rows. An index is rather a place in a text, and a column that a file lacks may depend on the target."""
+    is_id = column.is_id and column.words[-1] != "index"
+    repeats = 1 < len(column.counts) <= GROUPED * column.rows
+    is_everywhere = all(table.has(column.name) for table in tables.values())
+    return is_id and repeats and is_everywhere and not column.follows_from(target)
+
+
+def with_count(column: FileColumn) -> str:
+    """A column with the number of its values, as in "acceptable" (2 values)."""
+    return f"{quoted(column.name)} ({'lists' if column.lists else count(len(column.counts), 'value')})"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from mtl.base.errors import InputError
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.choice import candidate_names
-from mtl.benchmark_making.init_suite.columns import MOST_REASONS, known_column, with_counts
+from mtl.benchmark_making.init_suite.columns import MOST_REASONS, known_column, with_count
 from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, REPEATED, FileColumn
 from mtl.benchmark_making.init_suite.guess import GIVEN, quoted
 from mtl.benchmark_making.init_suite.kinds import RATING_NAMES
@@ -47,14 +47,6 @@ def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> Tar
     return chosen
 
 
-def possible_targets(table: FileTable) -> list[FileColumn]:
-    """The columns that may be targets: those with two values or more, no ids, that hold numbers or labels, or are called label or target."""
-    columns = [column for column in table.columns.values() if not (column.lists or column.is_blank)]
-    columns = [column for column in columns if not (column.is_meta or column.is_id) and len(column.counts) > 1]
-    names = {*LABEL_NAMES, *TARGET_NAMES}
-    return [column for column in columns if column.numbers or column.is_category or column.name.lower() in names]
-
-
 def _known_target(table: FileTable, known: Mapping[str, Any]) -> TargetColumn:
     """The column that the user names, or the columns of several labels."""
     several = named_labels(table, known)
@@ -73,29 +65,37 @@ def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> T
     possible = possible_targets(main)
     hidden = [column for column in possible if test is not None and test.lacks(column.name)]
     some_hidden = hidden if len(hidden) < len(possible) else []
-    columns_by_rule = {BY_NAME: _named_targets(main, possible), HIDDEN: some_hidden, POSSIBLE: possible}
-    for rule, likely in columns_by_rule.items():
+    for rule, likely in [(BY_NAME, _named_targets(main, possible)), (HIDDEN, some_hidden), (POSSIBLE, possible)]:
         if likely:
             return _target_of_several(main, likely, rule, known) or _target_of_one(main, likely, rule, possible)
     target = _target_of_several(main, _repeated_words(main), POSSIBLE, known)
-    if target is not None:
-        return target
-    problem = f"target: no column looks like one: {main.listed}"
-    reasons = [*_unread(main), *list(main.incomplete.values())[:MOST_REASONS]]
-    raise InputError("; ".join([problem, *reasons, f"name it: --answer {shlex.quote(f'tasks.{id}.target=COLUMN')}"]))
+    if target is None:
+        reasons = [*_unread(main), *list(main.incomplete.values())[:MOST_REASONS]]
+        remedy = f"name it: --answer {shlex.quote(f'tasks.{id}.target=COLUMN')}"
+        raise InputError("; ".join([f"target: no column looks like one: {main.listed}", *reasons, remedy]))
+    return target
+
+
+def possible_targets(table: FileTable) -> list[FileColumn]:
+    """The columns that may be targets: those with two values or more, no ids, that hold numbers or labels, or are called label or target."""
+    texts = [column for column in table.columns.values() if not (column.lists or column.is_blank or column.is_meta)]
+    varied = [column for column in texts if len(column.counts) > 1 and not column.is_id]
+    names = {*LABEL_NAMES, *TARGET_NAMES}
+    return [column for column in varied if column.numbers or column.is_category or column.name.lower() in names]
 
 
 def _named_targets(table: FileTable, possible: Columns) -> Columns:
-    """The columns called label, with those of LIKELY_NAMES if all others are sources. Raises InputError if one has no value in some rows."""
+    """The columns that are surely targets by their names; if there are none, those with likely names, but only if no other column remains that is no
+    source. Raises InputError if a column with such a name has no value in some rows."""
     for name, problem in table.incomplete.items():
         if name.lower() in {*LABEL_NAMES, *LIKELY_NAMES}:
             raise InputError(problem)
-    certain_names = {*LABEL_NAMES, *(ANSWER_NAMES if candidate_names(table) else ())}
-    if any(column.name.lower() in certain_names for column in possible):
-        return [column for column in possible if column.name.lower() in certain_names or column.is_called_label]
-    named = [column for column in possible if column.is_called_label or LIKELY_NAMES.intersection(column.words)]
-    others = [column for column in possible if column not in named and not column.is_source]
-    return [] if others else named
+    sure_names = {*LABEL_NAMES, *(ANSWER_NAMES if candidate_names(table) else ())}
+    if any(column.name.lower() in sure_names for column in possible):
+        return [column for column in possible if column.name.lower() in sure_names or column.is_called_label]
+    likely = [column for column in possible if column.is_called_label or LIKELY_NAMES.intersection(column.words)]
+    others = [column for column in possible if column not in likely and not column.is_source]
+    return [] if others else likely
 
 
 def _repeated_words(table: FileTable) -> Columns:
@@ -109,18 +109,25 @@ def _target_of_several(table: FileTable, likely: Columns, rule: str, known: Mapp
     if known.get("kind", MULTI_LABEL) != MULTI_LABEL or "range" in known or "candidates" in known:
         return None
     labels = {column.name for column in likely if column.is_called_label and rule == BY_NAME}
-    possible = [several for several in several_labels(table, likely) if not labels or labels & set(several.columns)]
-    if not possible:
+    ways = [several for several in several_labels(table, likely) if not labels or labels & set(several.columns)]
+    if not ways:
         return None
-    several = possible[0]
-    column = table.columns[several.columns[0]]
-    taken = {name for way in possible for name in way.columns}
-    others = [other for other in likely if other.name not in taken and not other.is_source]
-    question = None if "kind" in known or "label_separator" in known else several.question
-    if (len(possible) > 1 or others) and not (column.lists and column.is_called_label):
-        ways = [f"{quoted(way.target)} (several labels of a row, in {way.form})" for way in possible]
-        question = _question([*ways, *(with_counts([other]) for other in others)])
-    return TargetColumn(column, several.form, question, several)
+    first = ways[0]
+    column = table.columns[first.columns[0]]
+    question = None if "kind" in known or "label_separator" in known else first.question
+    if not (column.lists and column.is_called_label):  # which are surely labels
+        question = _question_on_several(ways, likely) or question
+    return TargetColumn(column, first.form, question, first)
+
+
+def _question_on_several(ways: Sequence[SeveralLabels], likely: Columns) -> str | None:
+    """The question which of the ways to several labels, or of the other likely columns, is the target; None if there is one way alone."""
+    used = [name for several in ways for name in several.columns]
+    others = [column for column in likely if column.name not in used and not column.is_source]
+    if len(ways) == 1 and not others:
+        return None
+    labels = [f"{quoted(several.target)} (several labels of a row, in {several.form})" for several in ways]
+    return _question([*labels, *map(with_count, others)])
 
 
 def _target_of_one(table: FileTable, likely: Columns, rule: str, possible: Columns) -> TargetColumn:
@@ -130,7 +137,7 @@ def _target_of_one(table: FileTable, likely: Columns, rule: str, possible: Colum
     finer = [column for column in possible[: possible.index(first)] if first.follows_from(column)]
     meant_as_well = [column for column in finer if column.is_called_label or len(column.counts) == len(first.counts)]
     columns = [*likely, *meant_as_well]
-    question = _question([with_counts([column]) for column in columns])
+    question = _question(list(map(with_count, columns)))
     if len(columns) > 1:
         return TargetColumn(first, f"one of {len(columns)} that may be it", question)
     if rule != BY_NAME and (unread or first.is_source or first.is_repeated_text):

@@ -1,4 +1,4 @@
-"""Targets of tokens, a tag for each word of a text: the columns of tokens and tags in a file, and the keys of such a task."""
+"""Tasks with a tag for each token of a text: the columns of tokens and of tags in a file, and the keys that the suite file declares."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.columns import with_counts
+from mtl.benchmark_making.init_suite.columns import with_count
 from mtl.benchmark_making.init_suite.file_column import INDEX, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted
 from mtl.benchmark_making.init_suite.labels import indices_of_names
@@ -17,9 +17,10 @@ from mtl.data.forms import form_of
 
 TOKEN_LABELS = "token_labels"  # the kind of such a task in a suite file
 TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}  # words in the names of columns of tokens
-ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")
+ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")  # B-PER begins the name of a person, I-PER goes on, O is outside
 MOST_TAGS = 500  # different ones in a column
 TOKENS_PER_TAG = 3  # on average, at least
+NUMBERED_TAGS = "labels: numbers stand for tags, and the files do not name them; write the tags in labels, and these numbers in indices"
 
 Words = Sequence[Sequence[str]]  # the words, or the tags, of each row
 
@@ -35,11 +36,13 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     """The columns of tokens and tags of a file. None if it does not show them, or if the user names another kind of task. Raises InputError if the
     user names this kind, or a list beside the tokens as the target, and there are no tokens or no tags."""
     is_known, target = known.get("kind") == TOKEN_LABELS, known.get("target")
+    if "kind" in known and not is_known:
+        return None
     words = _words_by_column(table, in_texts=is_known)
     tokens = _token_column(table, words, known)
-    if is_known and tokens is None:
+    if tokens is None and is_known:
         raise InputError(f"kind: {TOKEN_LABELS} needs text: [COLUMN of tokens]: {table.listed}")
-    if tokens is None or ("kind" in known and not is_known):
+    if tokens is None:
         return None
     sizes = [len(row) for row in words[tokens]]
     beside = [name for name, rows in words.items() if name != tokens and [len(row) for row in rows] == sizes]
@@ -50,31 +53,13 @@ def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     return Tagged(tokens, tags) if tags else None
 
 
-def guess_tags(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> None:
-    """Guess the keys of a task with a tag for each token, from the files that have tags."""
-    main, target = tables.main, tagged.tags[0]
-    guess.kind = TOKEN_LABELS
-    guess.declare("", kind=TOKEN_LABELS)
-    guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
-    guess.declare("as many as the words", target=target)
-    labels_of_rows = [column for column in possible_targets(main) if column.is_called_label or not column.numbers]
-    others = [column.name for column in labels_of_rows if not column.is_source]
-    possible = dict.fromkeys([*tagged.tags, *others])  # each once
-    if "target" not in known and len(possible) > 1:
-        names = with_counts(main.columns[name] for name in possible)
-        guess.questions.append(f"target: {names} may be the target; declare a task for each that counts")
-    tags = {tag for table in tables.values() for row in words_of(table.columns[target]) for tag in row}
-    labels, why = sorted(tags, key=lambda tag: (tag != "O", tag)), f"the {count(len(tags), 'tag')} in the files"
-    if indices := indices_of_names(tags, main.columns[target].labels):
-        labels, why = list(main.columns[target].labels), "the names in the file's metadata"
-        guess.declare("", indices=indices)
-    elif all(INDEX.fullmatch(tag.removeprefix("-")) for tag in tags):
-        labels = sorted(tags, key=int)
-        remedy = "write the tags in labels, and these numbers in indices"
-        guess.questions.append(f"labels: numbers stand for tags, and the files do not name them; {remedy}")
-    guess.declare(why, labels=labels)
-    marks, metric = ("mark", "span_f1") if all_mark_entities(labels) else ("do not mark", "token_accuracy")
-    guess.declare(f"its tags {marks} entities", metric=metric)
+def _words_by_column(table: FileTable, in_texts: bool) -> dict[str, Words]:
+    """The words of each column of lists, or if the file has none, of texts where they may stand in texts. Columns that number words are left out."""
+    columns = [column for column in table.columns.values() if column.lists]
+    if in_texts and not columns:
+        columns = list(table.columns.values())
+    words = {column.name: words_of(column) for column in columns}
+    return {name: rows for name, rows in words.items() if not all(map(_are_positions, rows))}
 
 
 def words_of(column: FileColumn) -> Words:
@@ -82,41 +67,78 @@ def words_of(column: FileColumn) -> Words:
     return column.lists or [re.findall("[^ ]+", text) for text in column.texts]
 
 
-def all_mark_entities(tags: Iterable[str]) -> bool:
-    """Whether all tags mark entities, as B-PER, I-PER and O, or B, I and O."""
-    distinct = set(tags)
-    return all(map(ENTITY_TAG.fullmatch, distinct)) and ({"B", "I"} <= distinct or any("-" in tag for tag in distinct))
-
-
-def _words_by_column(table: FileTable, in_texts: bool) -> dict[str, Words]:
-    """The words of each column of lists, or if the file has none, of texts where they may stand in texts. Columns that number words are left out."""
-    columns = [column for column in table.columns.values() if column.lists]
-    words = {column.name: words_of(column) for column in columns or (table.columns.values() if in_texts else ())}
-    return {name: rows for name, rows in words.items() if not all(map(_are_positions, rows))}
-
-
 def _are_positions(words: Sequence[str]) -> bool:
     """Whether the words of a row are their positions in it, from 0 or from 1."""
-    return any(list(words) == [str(base + place) for place in range(len(words))] for base in (0, 1))
+    positions = [str(position) for position in range(len(words) + 1)]
+    return list(words) in (positions[:-1], positions[1:])
 
 
 def _token_column(table: FileTable, words: Mapping[str, Words], known: Mapping[str, Any]) -> str | None:
-    """The column of tokens among those of words: the last text that the user names, if the kind, the form CoNLL or its own name says that it holds
-    tokens; else the only one with the name of tokens, or CoNLL's first one, if no other has more different words. None: nothing says which it is."""
+    """The column of tokens among those of words; None if nothing says which it is. Either the user names it as the last text, or it is the only one
+    with the name of tokens, or it is the first one of a file in the form CoNLL."""
     is_conll = form_of(table.path, table.layout) == "conll"
     named = [name for name in words if "." not in name and TOKEN_COLUMNS.intersection(table.columns[name].words)]
     if "text" in known:
+        # A task with this text may be of another kind, unless the user names this kind, or the form or the name says that it holds tokens.
         possible = list(words) if is_conll or "kind" in known else named
         return next((name for name in known["text"][-1:] if name in possible), None)
     if len(named) == 1:
         return named[0]
-    most = max(words, key=lambda name: len(set(chain.from_iterable(words[name]))), default=None)
-    return most if is_conll and most == next(iter(words), None) else None
+    # Tokens are more varied than tags: if a later column has more different words, the first one holds no tokens.
+    vocabularies = [len(set(chain.from_iterable(rows))) for rows in words.values()]
+    return next(iter(words)) if is_conll and words and vocabularies[0] == max(vocabularies) else None
 
 
 def _are_tags(column: FileColumn) -> bool:
     """Whether its words look like tags: few different ones, each of several tokens, which mark entities, or in lists have no spaces."""
     counts = Counter(chain.from_iterable(words_of(column)))
-    are_few = 1 < len(counts) <= MOST_TAGS and TOKENS_PER_TAG * len(counts) <= counts.total()
+    if not 1 < len(counts) <= MOST_TAGS or counts.total() < TOKENS_PER_TAG * len(counts):
+        return False
     are_names = bool(column.lists) and all(re.fullmatch("[^ \t\n]+", tag) for tag in counts)
-    return are_few and (are_names or all_mark_entities(counts))
+    return are_names or all_mark_entities(counts)
+
+
+def all_mark_entities(tags: Iterable[str]) -> bool:
+    """Whether all tags mark entities, as B-PER, I-PER and O, or B, I and O."""
+    distinct = set(tags)
+    have_types = any("-" in tag for tag in distinct)
+    return all(map(ENTITY_TAG.fullmatch, distinct)) and (have_types or {"B", "I"} <= distinct)
+
+
+def guess_tags(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> None:
+    """Guess the keys of a task with a tag for each token, from the files that have tags."""
+    main, target = tables.main, tagged.tags[0]
+    guess.kind = TOKEN_LABELS
+    guess.declare("", kind=TOKEN_LABELS)
+    guess.declare(f"{quoted(target)} has a tag for each word of it", text=[tagged.tokens])
+    guess.declare("as many as the words", target=target)
+    possible = _possible_targets(main, tagged.tags)
+    if "target" not in known and len(possible) > 1:
+        names = ", ".join(map(with_count, possible))
+        guess.questions.append(f"target: {names} may be the target; declare a task for each that counts")
+    tags = {tag for table in tables.values() for row in words_of(table.columns[target]) for tag in row}
+    _declare_labels(guess, tags, main.columns[target].labels)
+    if all_mark_entities(guess.keys["labels"]):
+        guess.declare("its tags mark entities", metric="span_f1")
+    else:
+        guess.declare("its tags do not mark entities", metric="token_accuracy")
+
+
+def _possible_targets(table: FileTable, tags: Sequence[str]) -> list[FileColumn]:
+    """The columns of tags, and those that may hold a label of each row."""
+    others = [column for column in possible_targets(table) if column.name not in tags and not column.is_source]
+    labels = [column for column in others if column.is_called_label or not column.numbers]
+    return [*(table.columns[name] for name in tags), *labels]
+
+
+def _declare_labels(guess: Guess, tags: set[str], names: Sequence[str]) -> None:
+    """Declare the names that the file's metadata has as labels, if the tags are their indices, or else the tags, with a question if they are numbers."""
+    if indices := indices_of_names(tags, names):
+        guess.declare("", indices=indices)
+        guess.declare("the names in the file's metadata", labels=list(names))
+        return
+    are_numbers = all(INDEX.fullmatch(tag.removeprefix("-")) for tag in tags)
+    if are_numbers:
+        guess.questions.append(NUMBERED_TAGS)
+    labels = sorted(tags, key=int) if are_numbers else sorted(tags, key=lambda tag: (tag != "O", tag))  # O is the first
+    guess.declare(f"the {count(len(tags), 'tag')} in the files", labels=labels)
