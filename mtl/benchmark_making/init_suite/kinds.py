@@ -89,7 +89,8 @@ def _check_cells(table: FileTable, target: FileColumn) -> None:
 def _kind_of_numbers(main: FileColumn, joined: FileColumn) -> LikelyKind:
     """The kind that numbers look like: labels if they are truth values, two at most, or named in the file's metadata, and numbers if some are not
     whole, or if many are ratings or have gaps. All others are whole numbers that may be either, with a question."""
-    numbers, are_written_whole = joined.numbers or [], joined.whole_numbers is not None  # 2.0 is whole, but not written so
+    numbers = joined.numbers or []
+    are_written_whole = joined.whole_numbers is not None  # 2.0 is whole, but not written so
     if joined.is_truth or (are_written_whole and (main.labels or len(numbers) <= 2)):
         return LikelyKind("labels")
     if not all(number.is_integer() for number in numbers):
