@@ -132,7 +132,7 @@ def _possible_targets(table: FileTable, tags: Sequence[str]) -> list[FileColumn]
 
 
 def _declare_labels(guess: Guess, tags: set[str], names: Sequence[str]) -> None:
-    """Declare the names that the file's metadata has as labels, if the tags are their indices, or else the tags, with a question if they are numbers."""
+    """Declare the labels: the names in the file's metadata, if the tags are their indices, or else the tags, with a question if they are numbers."""
     if indices := indices_of_names(tags, names):
         guess.declare("", indices=indices)
         guess.declare("the names in the file's metadata", labels=list(names))
