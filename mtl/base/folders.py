@@ -122,9 +122,8 @@ def _move(stage: Path, folder: Path, changed: Sequence[str], stale: Sequence[str
     shutil.move(stage / MEANWHILE, folder / LIST)
     for name in stale:
         (folder / name).unlink(missing_ok=True)
-        if (parent := (folder / name).parent) != folder:
-            with suppress(OSError):  # it is not empty
-                parent.rmdir()
+        with suppress(OSError):  # it is not empty
+            (folder / name).parent.rmdir()
     for name in (*changed, LIST):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.move(stage / name, folder / name)
