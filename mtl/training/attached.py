@@ -70,11 +70,15 @@ def check_attached(config: TrainerConfig) -> None:
         raise InputError(reason_of(error), key=CALLBACKS) from None
     if ":" in config.logger and LOGGER not in _values.get({}):
         _instance(config.logger, Logger, LOGGER)  # for its errors alone
-    spec = find_spec(config.logger) if config.logger in PACKAGES else None
-    # W&B's own folder "wandb", in which it logs, looks like a package without a file.
-    if config.logger in PACKAGES and (spec is None or spec.origin is None):
+    if config.logger in PACKAGES and not _is_installed(config.logger):
         message = f"the package is missing; install it: pip install {PACKAGES[config.logger]}"
         raise InputError(message, key=LOGGER, value=config.logger)
+
+
+def _is_installed(package: str) -> bool:
+    """Whether this is a package with a file: W&B's own folder "wandb", in which it logs, looks like a package without one."""
+    spec = find_spec(package)
+    return spec is not None and spec.origin is not None
 
 
 def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:

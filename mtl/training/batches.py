@@ -103,6 +103,10 @@ class Schedule:
             self._turns[drawn] = np.arange(drawn.sum())
         self._cached_pass = lru_cache(maxsize=2 * len(self.tasks))(self._pass)
 
+    def __len__(self) -> int:
+        """The number of steps."""
+        return len(self.draws)
+
     def rows(self, step: int) -> TaskRows:
         """The task and the rows of a step. Steps are counted from 0."""
         task = self.tasks[self.draws[step]]
@@ -112,7 +116,7 @@ class Schedule:
 
     def steps(self, start: int, stop: int) -> list[TaskRows]:
         """The tasks and rows of the steps from `start` to `stop`, which is excluded, or to the last step."""
-        return [self.rows(step) for step in range(start, min(stop, len(self.draws)))]
+        return [self.rows(step) for step in range(start, min(stop, len(self)))]
 
     def _pass(self, task: str, number: int) -> list[np.ndarray]:
         """The batches of one pass over a task's rows, in order. Passes are counted from 0."""

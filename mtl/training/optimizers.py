@@ -22,7 +22,7 @@ def falling_adam(learning_rate: float, final_learning_rate: float, total_steps: 
 
     def optimizer(network: nn.Module) -> torch.optim.Optimizer:
         parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
-        return Adam(parameters, learning_rate, amsgrad=True, fused=fused(network))
+        return Adam(parameters, learning_rate, amsgrad=True, fused=fused(parameters))
 
     def factor(step: int) -> float:
         return 1 + (last_factor - 1) * min(1.0, step / total_steps)
@@ -30,9 +30,9 @@ def falling_adam(learning_rate: float, final_learning_rate: float, total_steps: 
     return Optimization(optimizer, factor)
 
 
-def fused(network: nn.Module) -> bool:
-    """Whether a network's optimizer is a fused one: on a GPU it would undo the loss scaling of 16-mixed after gradients are clipped."""
-    return next(network.parameters()).device.type == "cpu"
+def fused(parameters: list[nn.Parameter]) -> bool:
+    """Whether the optimizer of these weights is a fused one: on a GPU it would undo the loss scaling of 16-mixed after gradients are clipped."""
+    return parameters[0].device.type == "cpu"
 
 
 class Adam(torch.optim.Adam):
@@ -78,13 +78,16 @@ class Adam(torch.optim.Adam):
 
 def clip_gradients(parameters: Iterable[nn.Parameter], limit: float) -> None:
     """Scale all gradients so that the norm of all of them together is at most `limit`. A sparse gradient is summed by rows first."""
+    trained = [parameter for parameter in parameters if parameter.grad is not None]
+    if not any(parameter.grad is not None and parameter.grad.is_sparse for parameter in trained):
+        nn.utils.clip_grad_norm_(trained, limit)  # on a GPU, one operation for all
+        return
     values = []
-    for parameter in parameters:
-        if parameter.grad is not None and parameter.grad.is_sparse:
+    for parameter in trained:
+        assert parameter.grad is not None
+        if parameter.grad.is_sparse:
             parameter.grad = parameter.grad.coalesce()
-            values.append(parameter.grad.values())
-        elif parameter.grad is not None:
-            values.append(parameter.grad)
+        values.append(parameter.grad.values() if parameter.grad.is_sparse else parameter.grad)
     factor = (limit / (nn.utils.get_total_norm(values) + 1e-6)).clamp(max=1.0)
     for gradient_values in values:
         gradient_values.mul_(factor)

@@ -81,7 +81,8 @@ def fine_tuning(settings: TransformerConfig, total_steps: int) -> Optimization:
 
     def optimizer(network: nn.Module) -> torch.optim.Optimizer:
         groups = parameter_groups(network, settings.weight_decay)
-        return torch.optim.AdamW(groups, settings.learning_rate, BETAS, EPSILON, fused=fused(network))
+        weights = [weight for group in groups for weight in group["params"]]
+        return torch.optim.AdamW(groups, settings.learning_rate, BETAS, EPSILON, fused=fused(weights))
 
     def factor(step: int) -> float:
         if step < warmup:
