@@ -85,7 +85,6 @@ class TrainedNetworks(ABC):
         self.config, self.device, self.batch_size, self.answers = config, device, size, answers
         self._open_network = network
         self._last: tuple[str, TaskNetwork] | None = None  # the head that answered last, and its network
-        self._only: TaskNetwork | None = None  # the one that answers in place of all others (`use`)
 
     @abstractmethod
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
@@ -104,8 +103,6 @@ class TrainedNetworks(ABC):
 
     def network(self, task: Task) -> TaskNetwork:
         """The network with the head that answers a task, under whose id it knows the task."""
-        if self._only is not None:
-            return self._only
         head = task.answered_by or task.id
         if self._last is None or self._last[0] != head:
             self._last = head, self._open_network(replace(task, id=head))
@@ -113,7 +110,7 @@ class TrainedNetworks(ABC):
 
     def use(self, network: TaskNetwork) -> None:
         """Answer with this network from now on."""
-        self._only, self._last = network, None
+        self._open_network, self._last = lambda task: network, None
 
     def prepared(self, task: Task, rows: Sequence[Row]) -> tuple[Split, TaskInput]:
         """Rows without targets as the task's network reads them."""

@@ -163,9 +163,8 @@ class AttentionHead(TokenHead):
         u_past, v_past = past_end(states, lengths).chunk(2)
         scores = torch.bmm(u, v.transpose(1, 2))
         attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
-        both = torch.cat(
-            [u, v]
-        )  # equal to `states`, whose gradients would be added in another order, with other last bits
+        # Equal to `states`, whose gradients would be added in another order, with other last bits.
+        both = torch.cat([u, v])
         return self.dropout(self.lstm(torch.cat([both, attended], dim=2), lengths))
 
 

@@ -193,7 +193,8 @@ def predicted_split(inputs: TaskInputs, model: TaskModel, trained_on: Task, answ
     """The targets (rows,) of a split of `answered` that a model predicts which was trained on another task, or on this one."""
     rows = inputs.dataset.splits[answered.id][split]
     if answered is trained_on:
-        features = inputs.fitted(answered, model.vectorizer).by_split[split]
+        _, features_by_split = inputs.fitted(answered, model.vectorizer)
+        features = features_by_split[split]
     else:
         features = model.features.transform(inputs.documents(answered, rows))
     texts = last_texts(answered, rows, inputs.dataset.texts)

@@ -5,7 +5,6 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,13 +22,8 @@ MOST_UNITS = 2_000_000  # of training rows that linear models learn from, unless
 
 Words = Callable[[int], list[str]]  # the words of the text with a number
 Input = list[Document]  # the documents of a model input
-
-
-class FittedFeatures(NamedTuple):
-    """Features that have learned from a task's training rows, and the features of its inputs by split; of train, those of the inputs to train on."""
-
-    features: RowFeatures
-    by_split: dict[str, Matrix]
+# What has learned from a task's training rows, and the features of its inputs by split; of train, those of the inputs to train on.
+FittedFeatures = tuple[RowFeatures, dict[str, Matrix]]
 
 
 class TaskInputs:
@@ -83,7 +77,7 @@ class TaskInputs:
         for name, split in splits.items():
             if name != "train":
                 by_split[name] = features.transform(self.documents(task, split))
-        return FittedFeatures(features, by_split)
+        return features, by_split
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -39,8 +39,7 @@ class TaskModel(NamedTuple):
         """What its file (`model_file`) holds, for `read_model`; only of one of the KEEPABLE methods."""
         in_pairs = isinstance(self.estimator, YesOrNo)
         estimator = self.estimator.classifier if in_pairs else self.estimator
-        attributes = _shapes(estimator, width=0, classes=0)  # only their names are needed here
-        arrays = {name: getattr(estimator, name) for name in attributes}
+        arrays = {name: getattr(estimator, name) for name in _shapes(estimator, width=0, classes=0)}
         return ModelContent(
             in_pairs=in_pairs,
             numbers={name: torch.as_tensor(array, dtype=torch.float64).contiguous() for name, array in arrays.items()},
