@@ -28,8 +28,7 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
     counts = {key: Counter(strata[number] for number in groups[key]) for key in order}
     dev = {number for key in _stratified(counts, share) for number in groups[key]}
     training = [example for number, example in enumerate(examples) if number not in dev]
-    held_out = [example for number, example in enumerate(examples) if number in dev]
-    return training, held_out
+    return training, [examples[number] for number in sorted(dev)]
 
 
 def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:

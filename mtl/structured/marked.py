@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import category
 
 from mtl.base.errors import InputError
@@ -35,17 +35,8 @@ def word_places(content: str) -> list[tuple[int, int]]:
     return [match.span() for match in word_pattern().finditer(content)]
 
 
-class Tagged(NamedTuple):
+def tokens_with_tags(content: str, spans: Sequence[Span]) -> tuple[list[str], list[str], int, int]:
     """The tokens and tags of a text with marked spans; how many spans begin or end within a token; how many do not count."""
-
-    tokens: list[str]
-    tags: list[str]
-    cut: int
-    left_out: int
-
-
-def tokens_with_tags(content: str, spans: Sequence[Span]) -> Tagged:
-    """A text with marked spans as tokens with tags."""
     places = word_places(content)
     tags = [OUTSIDE] * len(places)
     cut = left_out = 0
@@ -61,7 +52,7 @@ def tokens_with_tags(content: str, spans: Sequence[Span]) -> Tagged:
             cut += 1
         name = re.sub(r"\s+", "_", span_type.strip())
         tags[first_token : last_token + 1] = [f"B-{name}", *[f"I-{name}"] * (last_token - first_token)]
-    return Tagged([content[first:end] for first, end in places], tags, cut, left_out)
+    return [content[first:end] for first, end in places], tags, cut, left_out
 
 
 def with_tags(path: Path, rows: NumberedRows, columns: str) -> NumberedRows:
@@ -72,13 +63,13 @@ def with_tags(path: Path, rows: NumberedRows, columns: str) -> NumberedRows:
     for line, row in rows:
         try:
             spans = _spans(row, span_columns)
-            tagged = tokens_with_tags(text(value_of(row, text_column)), spans)
+            tokens, tags, cut_here, left_out_here = tokens_with_tags(text(value_of(row, text_column)), spans)
         except ValueError as error:
             raise InputError(f"reading.spans: {error}", path=path, line=line) from None
         span_count += len(set(spans))
-        cut += tagged.cut
-        left_out += tagged.left_out
-        yield line, {**row, TOKENS: tagged.tokens, TAGS: tagged.tags}
+        cut += cut_here
+        left_out += left_out_here
+        yield line, {**row, TOKENS: tokens, TAGS: tags}
     if span_count and span_count == left_out:
         problem = f"reading.spans: none of {span_count} spans is within its text and has a word"
         remedy = "name its first character, from 0, and the one after its last, in this order"

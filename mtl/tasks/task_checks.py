@@ -61,7 +61,6 @@ def _metric_problem(task: Task, key: str) -> str | None:
         expected = f"targets of kind {task.kind} have {', '.join(fitting)}, or the mean of several, as in accuracy+f1"
         return f"{key}: unknown metric {task.metric!r}; {expected}"
     metric = metric_named(task.metric)
-    # A metric also fits kinds that are derived from its kinds.
     if not set(names_of_kind(task.kind)) & set(metric.kinds):
         return f"{key}: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
     return metric.problem(task)
