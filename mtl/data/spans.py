@@ -9,6 +9,7 @@ units is cut at its end; no model reads the units after the cut."""
 from collections.abc import Sequence
 from dataclasses import replace
 from posixpath import commonprefix
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +32,16 @@ def with_token_spans(
     for task in dataset.tasks:
         splits[task.id] = {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
     placer.warn()
-    texts_read = [*dataset.texts, *(dataset.texts[source] for source, _ in placer.cut)]
+    texts_read = [*dataset.texts, *(dataset.texts[text.source] for text in placer.cut.values())]
     return replace(dataset, splits=splits, texts=texts_read), placer.texts()
+
+
+class CutText(NamedTuple):
+    """A text that keeps some tokens of another one. It is a new text, because other rows may read the same text around other spans."""
+
+    number: int  # which follows those of the existing texts
+    source: int  # the number of the text that it is cut from
+    words: list[str]
 
 
 class SpanPlacer:
@@ -47,9 +56,7 @@ class SpanPlacer:
         self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
         self._first_token = 1 if boundary_words else 0  # the place of a text's first token in what an encoder reads
         self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # by text, its tokens and their characters
-        # The texts that keep some tokens of another one, by its number and the places of these tokens: their own numbers, after those of the
-        # existing texts, and their words. They are new texts, because other rows may read the same text around other spans.
-        self.cut: dict[tuple[int, bytes], tuple[int, list[str]]] = {}
+        self.cut: dict[tuple[int, bytes], CutText] = {}  # by their source and the places of the tokens that they keep
         self._missed = 0  # the number of spans that share no character with a token
         self._cut_units = 0  # the number of units that are after the cut
 
@@ -71,7 +78,7 @@ class SpanPlacer:
 
     def texts(self) -> TokenizedTexts:
         """All texts as an encoder reads them, the new ones last."""
-        texts = self._texts.with_further([words for _, words in self.cut.values()]) if self.cut else self._texts
+        texts = self._texts.with_further([text.words for text in self.cut.values()]) if self.cut else self._texts
         return texts.with_boundaries() if self._boundary_words else texts
 
     def warn(self) -> None:
@@ -114,11 +121,12 @@ class SpanPlacer:
         kept = nearest_tokens(len(words), tokens, self._max_length)
         key = text, kept.tobytes()
         if key not in self.cut:
-            self.cut[key] = len(self._raw) + len(self.cut), [words[token] for token in kept]
+            number = len(self._raw) + len(self.cut)
+            self.cut[key] = CutText(number, text, [words[token] for token in kept])
         # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one is read for the others.
         first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
         stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)
-        return self.cut[key][0], np.stack([first, stop], axis=1)
+        return self.cut[key].number, np.stack([first, stop], axis=1)
 
     def _tokens_of(self, text: int) -> tuple[list[str], np.ndarray]:
         """All tokens of a text, also those that are cut, and the characters that each consists of."""

@@ -121,20 +121,16 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     if request.task is not None:
         message = "texts are encoded by the encoder of stage 1, which all tasks share; drop it"
         raise InputError(message, key="task", value=request.task)
-    embedder_kind = EMBEDDERS[config.embeddings.name]
-    embedder_kind.check_installed(config.embeddings.name)
+    name = config.embeddings.name
+    EMBEDDERS[name].check_installed(name)
     checkpoint = pretrain_folder(folder) / WEIGHTS["best"]
     weights = weights_below(read_weights(checkpoint), "encoder.")
     vectors = find_vectors(config, request.suite)
-    embeddings_of_run = RunReaderRequest(
-        config.embeddings,
-        request.folder,
-        weights=weights_below(weights, "embedder."),
-        fingerprint=request.inputs["embeddings"],
-        path=None if vectors is None else vectors.path,
-        device=request.device,
-    )
-    reader = embedder_kind.load(embeddings_of_run)
+    path = None if vectors is None else vectors.path
+    fingerprint = request.inputs["embeddings"]
+    learned = weights_below(weights, "embedder.")
+    described = RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
+    reader = EMBEDDERS[name].load(described)
     encoder = new_encoder(config, reader.embedder, reader.dim)
     fill(encoder, weights, checkpoint)
     linear = None
@@ -142,14 +138,5 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
 
         linear = load_linear(request)
-    return TrainedLstm(
-        config,
-        request.suite.language,
-        folder,
-        encoder.to(request.device),
-        to_sequences=reader.sequences,
-        embeddings=reader,
-        answers=request.answers,
-        trained_on=request.trained_tasks,
-        linear=linear,
-    )
+    language, seen, encoder = request.suite.language, request.trained_tasks, encoder.to(request.device)
+    return TrainedLstm(config, language, folder, encoder, reader.sequences, reader, request.answers, seen, linear)
