@@ -74,51 +74,40 @@ class _OneLine(logging.Formatter):
         return one_line(message) if record.name == logger.name else message
 
 
-class Forecast:
-    """Says once for runs how long the training of all seeds takes, as soon as its speed is known, if that is long."""
+class Display:
+    """What shows events. Each one logs a remark once, and once for runs how long the training of all seeds takes, as soon as its speed is known."""
 
     def __init__(self) -> None:
-        self._runs: list[RunBegun] = []
-        self._is_known = False
+        self._remarks = set[str]()
+        self._begun: list[RunBegun] = []
+        self._speed_is_known = False
 
-    def note(self, event: Event) -> None:
-        """Note an event, and log the forecast if it follows from this one."""
+    def show(self, event: Event) -> None:
+        """Show what an event says."""
         match event:
+            case Remark(text=text, level=level) if text not in self._remarks:
+                self._remarks.add(text)
+                logger.log(level, "%s", text)
             case RunBegun():
-                self._runs.append(event)
+                self._begun.append(event)
             case RunEnded(run=name):
-                self._runs = [run for run in self._runs if run.run != name]
-                self._is_known = self._is_known and bool(self._runs)
-            case Advanced(unit="steps", at_most=True, total=int(total)) if self._runs and not self._is_known:
+                self._begun = [run for run in self._begun if run.run != name]
+                self._speed_is_known = self._speed_is_known and bool(self._begun)
+            case Advanced(unit="steps", at_most=True, total=int(total)) if self._begun and not self._speed_is_known:
                 done = event.done - event.first
                 if done and event.seconds >= FORECAST_AFTER:
-                    self._is_known = True
-                    self._log(event.title, event.seconds / done * total)
+                    self._speed_is_known = True
+                    self._log_forecast(event.title, event.seconds / done * total)
 
-    def _log(self, title: str, seconds: float) -> None:
+    def _log_forecast(self, title: str, seconds: float) -> None:
         """Log the forecast if it is long, from the title of a seed's training and the seconds that this one training takes."""
-        seeds = sum(len(run.seeds) - len(run.done) for run in self._runs)
-        first = self._runs[0]
+        seeds = sum(len(run.seeds) - len(run.done) for run in self._begun)
+        first = self._begun[0]
         seconds *= math.ceil(seeds / first.at_once)
         if seconds >= LONG:
             stage = title.rpartition("seed ")[2].partition(" · ")[2]  # the title is as in "seed 1 · stage 1"
             forecast = f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
             logger.warning("%s; faster: %s", forecast, first.faster)
-
-
-class Display:
-    """What shows events. Each one logs a remark once, and the forecast."""
-
-    def __init__(self) -> None:
-        self._remarks = set[str]()
-        self._forecast = Forecast()
-
-    def show(self, event: Event) -> None:
-        """Show what an event says."""
-        self._forecast.note(event)
-        if isinstance(event, Remark) and event.text not in self._remarks:
-            self._remarks.add(event.text)
-            logger.log(event.level, "%s", event.text)
 
 
 class Lines(Display):

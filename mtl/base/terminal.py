@@ -50,12 +50,6 @@ class Screen:
             self._lines, self._stream = list(lines), stream
             self._put(self._erasure() + self._drawing())
 
-    def clear(self) -> None:
-        """Remove the lines."""
-        with self._lock:
-            if self._lines:
-                self.draw([], self._stream)
-
     @contextmanager
     def above(self, text: str) -> Iterator[None]:
         """Within the block, a text can be written to the terminal. The lines are drawn again below it, unless its last line is open."""
@@ -141,7 +135,7 @@ def standard_streams() -> Iterator[None]:
         try:
             yield
         finally:
-            screen.clear()
+            screen.draw([], sys.stderr)
             sys.stdout, sys.stderr = before
 
 

@@ -17,9 +17,7 @@ def table_notes(summary: Mapping[str, Any], suite: Suite) -> list[str]:
     notes = [_scores_note(summary, suite)]
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-        notes.append(
-            f"Where there is no dev file, dev is examples held out of the training file: {rows} (held_out.json)."
-        )
+        notes += [f"Where there is no dev file, dev is examples held out of the training file: {rows} (held_out.json)."]
     notes += _missing_notes(summary, suite)
     if summary["reduced"]:
         notes.append(_reduced_note(summary, suite))
@@ -60,9 +58,8 @@ def _scores_note(summary: Mapping[str, Any], suite: Suite) -> str:
     mean = "tasks" if suite.average is None else suite.average_text
     seeds = ", ".join(str(seed) for seed in summary["seeds"])
     config = summary.get("config", {})
-    over = (
-        f"the {config.get('statistic', 'median')} over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
-    )
+    statistic = config.get("statistic", "median")
+    over = f"the {statistic} over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
     note = f"{suite.shown.heading} on {splits_text(summary)}: {over}; AVG is the mean over {mean}. {CONSTANT_NOTE}"
     if not suite.published:
         return note
