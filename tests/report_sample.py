@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 from run_folders import Predict, make_run, right
 
-from mtl.base.settings.layers import find_suite
+from mtl.base.settings.layers import find_yaml
 from mtl.reports.document import document
 from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
@@ -60,7 +60,7 @@ def _report() -> str:
 
 def _write_suite(folder: Path) -> Path:
     """KLEJ's suite file, with markup as labels of PSC."""
-    suite = yaml.safe_load(find_suite("klej").read_text(encoding="utf-8"))
+    suite = yaml.safe_load(find_yaml("suite", "klej").read_text(encoding="utf-8"))
     suite["tasks"]["psc"] |= {"labels": ["<b>0</b>", MARKUP], "positive": MARKUP, "same_source": MARKUP}
     path = folder / "klej.yaml"
     path.write_text(yaml.safe_dump(suite, sort_keys=False, allow_unicode=True), encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.files import write_json, write_text
-from mtl.base.settings.layers import find_suite, flatten_config, save_config
+from mtl.base.settings.layers import find_yaml, flatten_config, save_config
 from mtl.base.settings.schema import Config
 from mtl.jobs.job import Job, load_job, parse_settings
 from mtl.methods import METHODS
@@ -104,7 +104,7 @@ def make_run(
         summary["hidden_size"] = job.config.encoder.hidden_size
     summary["command"] = f"mtl baseline {' '.join(settings)}"
     save_config(job.config, folder.config)
-    write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
+    write_text(folder.suite, find_yaml("suite", job.config.suite).read_text(encoding="utf-8"))
     write_json(folder.inputs, {"format": FORMAT, **summary["inputs"]})
     write_text(folder.held_out, json.dumps(held_out) + "\n")
     write_text(folder.scored_rows, json.dumps({task.id: _recorded_rows(task, dev) for task in chosen}) + "\n")

@@ -124,7 +124,7 @@ def _init_suite(arguments: argparse.Namespace) -> None:
 
 
 def _leaderboard(arguments: argparse.Namespace) -> None:
-    from mtl.base.settings.layers import find_suite
+    from mtl.base.settings.layers import find_yaml
     from mtl.base.typed import typed
     from mtl.benchmark_making.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
     from mtl.jobs.job import load_job, parse_settings
@@ -133,7 +133,7 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
     settings, submissions = parse_settings(arguments.settings), arguments.submissions
     rules = typed(Rules, {key: settings.pop(key) for key in ("split", "limit") if key in settings})
     gold, out = settings.pop("gold", None), settings.pop("out", None)
-    suite = load_suite(find_suite(arguments.suite))
+    suite = load_suite(find_yaml("suite", arguments.suite))
     if gold is not None:
         if out is None:
             raise InputError("name the folder of the site", key="out")

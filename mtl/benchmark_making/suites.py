@@ -18,7 +18,7 @@ from mtl.base.files import write_text
 from mtl.base.folders import new_folder
 from mtl.base.interface import checked, foreign
 from mtl.base.log import logger
-from mtl.base.settings.layers import find_suite
+from mtl.base.settings.layers import find_yaml
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.frames import Frame, frames_by_task, problem_of_frames, write_frames
@@ -61,7 +61,7 @@ class Suite:
 
         Raises:
             mtl.InputError: for an unknown name, and a file that is no suite file."""
-        self.path = find_suite(str(suite))
+        self.path = find_yaml("suite", str(suite))
         self.content = tasks_suite.load_suite(self.path)
         self.data_dir = self.content.data_dir if data_dir is None else Path(data_dir)
         self.notes = notes

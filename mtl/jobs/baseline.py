@@ -12,7 +12,7 @@ from mtl.base.errors import InputError
 from mtl.base.events import Detail, RunBegun, Scored
 from mtl.base.files import write_json, write_text
 from mtl.base.log import logger
-from mtl.base.settings.layers import find_suite, flatten_config
+from mtl.base.settings.layers import find_yaml, flatten_config
 from mtl.base.settings.schema import PAPER
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions
@@ -113,7 +113,7 @@ def _facts(job: Job, dataset: Dataset, method: Method) -> dict[str, Any]:
 def _record(job: Job, dataset: Dataset) -> None:
     """Write what later commands read: the suite file, held-out lines, the words that heads choose from, groups and gold targets."""
     folder = job.folder
-    write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
+    write_text(folder.suite, find_yaml("suite", job.config.suite).read_text(encoding="utf-8"))
     write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")
     write_text(folder.scored_rows, json.dumps(dataset.scored_rows) + "\n")
     if dataset.answers:

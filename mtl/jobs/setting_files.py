@@ -8,7 +8,7 @@ from typing import Any
 
 from mtl.base.errors import InputError, locating
 from mtl.base.names import advice, one_spelling
-from mtl.base.settings.layers import check_file_may_set, find_suite, find_yaml, flatten, shipped
+from mtl.base.settings.layers import check_file_may_set, find_yaml, flatten, shipped
 from mtl.base.settings.schema import PAPER, EmbedderOptions
 from mtl.base.typed import check_known
 from mtl.base.untrusted_yaml import read_yaml
@@ -152,7 +152,7 @@ def chosen_suite(settings: Mapping[str, Any], baseline: Mapping[str, Any]) -> st
         return name
     data_dir = settings.get("data_dir")
     klej_dir = Path(str(data_dir or "data/klej"))
-    folders = [task.folder for task in load_suite(find_suite("klej")).tasks.values()]
+    folders = [task.folder for task in load_suite(find_yaml("suite", "klej")).tasks.values()]
     if any((klej_dir / folder).is_dir() for folder in folders):
         return "klej"
     if not data_dir:
@@ -163,7 +163,7 @@ def chosen_suite(settings: Mapping[str, Any], baseline: Mapping[str, Any]) -> st
 
 def load_checked_suite(name: str) -> Suite:
     """The suite with this name or path. Raises InputError, also for settings in its file that a suite must not have."""
-    suite = load_suite(find_suite(name))
+    suite = load_suite(find_yaml("suite", name))
     if suite.generated and suite.name not in SAMPLES:
         raise InputError(f"suite {suite.name}: generated: only the data of {', '.join(SAMPLES)} is; drop this key")
     if problem := submission_problem(suite):

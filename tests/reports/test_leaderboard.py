@@ -14,7 +14,7 @@ from run_folders import ROWS, make_run, right
 
 from mtl.api.cli import main
 from mtl.base.files import write_json
-from mtl.base.settings.layers import find_suite
+from mtl.base.settings.layers import find_yaml
 from mtl.reports.document import document
 from mtl.reports.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.reports.markdown import NO_TESTS, render_markdown, scores_and_tests
@@ -173,7 +173,7 @@ def test_notes_say_what_is_partial_and_reduced_on_the_splits_scored(board: Leade
     assert [note for note in notes_of(mixed) if "dev rows" in note] == []
     assert "on the split that each row names" in mixed.marks[0]
     too_high = " Model selection was on dev, so dev scores are a little too high."
-    suite = load_suite(find_suite("klej"))
+    suite = load_suite(find_yaml("suite", "klej"))
     assert mark_notes(suite, board.rows)[0].endswith(too_high)
     runs = [replace(row.run, summary={**row.run.summary, "chosen_on_dev": ""}) for row in board.rows if row.run]
     published = [row for row in board.rows if row.run is None]

@@ -11,7 +11,7 @@ import pytest
 from data_files import read_json, write_table
 
 from mtl.api.cli import main
-from mtl.base.settings.layers import find_suite
+from mtl.base.settings.layers import find_yaml
 from mtl.submissions.format import glue_problem, write_predictions, write_zip_of
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
@@ -158,7 +158,7 @@ def test_a_zip_comes_back_as_a_submission_and_scores(
 
 
 def test_glue_is_as_published_and_its_files_are_named_by_titles() -> None:
-    suite = load_suite(find_suite("glue"))
+    suite = load_suite(find_yaml("suite", "glue"))
     assert " ".join(suite.tasks) == "cola sst-2 mrpc qqp sts-b mnli-m mnli-mm qnli rte wnli ax"
     dev = suite.published[0]
     for id, parts in dev.also.items():

@@ -3,13 +3,13 @@
 from collections import Counter
 from dataclasses import replace
 
-from mtl.base.settings.layers import find_suite
+from mtl.base.settings.layers import find_yaml
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import DEV_OR_TEST, SPLITS
 
 
 def test_klej_is_as_published() -> None:
-    suite = load_suite(find_suite("klej"))
+    suite = load_suite(find_yaml("suite", "klej"))
     assert " ".join(suite.tasks) == "nkjp-ner cdsc-e cdsc-r cbd polemo2.0-in polemo2.0-out dyk psc ar"
     rows = [15794, 8000, 8000, 10041, 5783, 5783, 4154, 4302, 9577]
     assert [task.rows["train"] for task in suite.tasks.values()] == rows
@@ -20,13 +20,13 @@ def test_klej_is_as_published() -> None:
 
 
 def test_the_samples_have_klej_s_and_superlim_s_tasks() -> None:
-    klej, sample = (load_suite(find_suite(name)) for name in ("klej", "klej-sample"))
+    klej, sample = (load_suite(find_yaml("suite", name)) for name in ("klej", "klej-sample"))
     for id, task in sample.tasks.items():
         twin = klej.tasks[id]
         for key in ("text", "target", "labels", "range", "metric", "group", "same_source", "files", "folder"):
             assert getattr(task, key) == getattr(twin, key)
     assert not sample.published
-    superlim, sample = (load_suite(find_suite(name)) for name in ("superlim", "superlim-sample"))
+    superlim, sample = (load_suite(find_yaml("suite", name)) for name in ("superlim", "superlim-sample"))
     own = {"rows": {}, "checksums": {}, "source": None, "hub": None, "license": None, "withdrawn": False}
     for id, task in sample.tasks.items():
         assert replace(task, chance=None) == replace(superlim.tasks[id], chance=None, **own)
@@ -37,7 +37,7 @@ def test_the_samples_have_klej_s_and_superlim_s_tasks() -> None:
 
 
 def test_superlim_is_as_published() -> None:
-    suite = load_suite(find_suite("superlim"))
+    suite = load_suite(find_yaml("suite", "superlim"))
     assert (suite.title, suite.language, suite.allow_missing) == ("Superlim", "sv", True)
     assert suite.averaged == list(suite.tasks)[:8]
     words = [id for id, task in suite.tasks.items() if task.level == "word"]
@@ -59,7 +59,7 @@ def test_superlim_is_as_published() -> None:
 
 
 def test_superlim_s_published_rows_are_on_dev_and_test() -> None:
-    suite = load_suite(find_suite("superlim"))
+    suite = load_suite(find_yaml("suite", "superlim"))
     assert Counter(row.split for row in suite.published) == {"dev": 13, "test": 18}
     for row in suite.published:
         assert set(row.scores) <= set(suite.tasks)

@@ -114,13 +114,13 @@ def _job_of(settings: Sequence[str]) -> "Job":
 
 
 def _score(arguments: argparse.Namespace) -> None:
-    from mtl.base.settings.layers import find_suite
+    from mtl.base.settings.layers import find_yaml
     from mtl.data.splits import choose_scored
     from mtl.submissions.scores import score_predictions
     from mtl.tasks.suite import load_suite
 
     job = _job_of(arguments.settings)
-    suite = choose_scored(load_suite(find_suite(job.config.suite)), arguments.gold)  # not by data_dir
+    suite = choose_scored(load_suite(find_yaml("suite", job.config.suite)), arguments.gold)  # not by data_dir
     tasks = suite.choose(job.config.tasks)
     print(score_predictions(arguments.predictions, suite, tasks, arguments.gold, job.config.held_out))
 

@@ -41,11 +41,6 @@ def find_yaml(kind: str, name: str, folder: Path | None = None) -> Path:
     return path
 
 
-def find_suite(name: str) -> Path:
-    """The suite file of this name, or at this path. Raises InputError."""
-    return find_yaml("suite", name)
-
-
 def check_file_may_set(origin: str, settings: Mapping[str, Any], name_key: str = "") -> None:
     """Raise InputError for a key that no file of settings sets, but for `name_key`, under which the file has its own name."""
     for key in flatten(settings):

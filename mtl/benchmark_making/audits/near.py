@@ -15,7 +15,7 @@ import yaml
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.folders import check_new_folder, new_folder
-from mtl.base.settings.layers import find_suite
+from mtl.base.settings.layers import find_yaml
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
@@ -201,7 +201,7 @@ def _what_left(parts: Sequence[Part], removed: Mapping[str, Collection[int]]) ->
 
 def _write_suite(job: Job, copied: Collection[str], note: str, path: Path) -> None:
     """Write the suite file of a copy: the copied tasks, under another name, without the addresses and checksums of the original files."""
-    suite: dict[Any, Any] = read_yaml(find_suite(job.config.suite))
+    suite: dict[Any, Any] = read_yaml(find_yaml("suite", job.config.suite))
     suite |= {"name": f"{job.suite.name}-clean", "title": f"{job.suite.title} (clean)", "data": "data", "clean": note}
     suite["tasks"] = {id: keys for id, keys in suite["tasks"].items() if id in copied}
     for keys in (suite, *suite["tasks"].values()):

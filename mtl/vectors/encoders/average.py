@@ -12,7 +12,7 @@ import torch
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress
-from mtl.base.settings.layers import find_suite
+from mtl.base.settings.layers import find_yaml
 from mtl.base.settings.schema import EmbedderOptions
 from mtl.base.typed import typed
 from mtl.base.version import VERSION
@@ -108,7 +108,7 @@ def open_average(values: Mapping[str, Any]) -> ModelEncoder:
     Raises InputError for settings that are not valid, and for vectors or texts that cannot be read."""
     settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
     options = _embedder_options(settings.embeddings, values)
-    suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
+    suite = None if settings.suite is None else load_suite(find_yaml("suite", settings.suite))
     language = settings.language or (suite.language if suite is not None else None)
     if language is None:
         message = "name the texts' language, for the tokenizer: language=CODE, as in language=pl"

@@ -8,7 +8,6 @@ from input_errors import refused
 from mtl.base.errors import InputError
 from mtl.base.settings.layers import (
     differences,
-    find_suite,
     find_yaml,
     flatten,
     flatten_config,
@@ -30,7 +29,7 @@ def read(path: Path) -> Config:
 
 
 def test_shipped_folders_paths_and_dotted_keys(tmp_path: Path) -> None:
-    assert find_suite("klej") == shipped("configs") / "suite/klej.yaml"
+    assert find_yaml("suite", "klej") == shipped("configs") / "suite/klej.yaml"
     assert find_yaml("method", "svm", shipped("configs") / "method").is_file()
     assert (shipped("embeddings") / "fasttext-pl.yaml").is_file()
     assert flatten({"a": {"b": 1, "c": {"d": [2]}}, "e": None}) == {"a.b": 1, "a.c.d": [2], "e": None}

@@ -15,7 +15,7 @@ import pytest
 from download_server import DownloadServer, download_server
 
 from mtl.base.errors import InputError
-from mtl.base.settings.layers import find_suite, shipped
+from mtl.base.settings.layers import find_yaml, shipped
 from mtl.data.fetching.fetch import fetch_suite
 from mtl.embedders.recipes import fetch_embeddings, load_recipe
 from mtl.tasks.sources import Source
@@ -82,7 +82,7 @@ def check_refusals(
 def test_a_task_of_a_suite(
     name: str, id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    suite = load_suite(find_suite(name))
+    suite = load_suite(find_yaml("suite", name))
     suite.submission = replace(suite.submission, template_source=None)
     task, folder = suite.tasks[id], tmp_path / "data"
     source, task.hub = task.source, None
@@ -105,7 +105,7 @@ def test_a_task_of_a_suite(
         check_refusals(server, lambda: fetch_suite(suite, [task], folder), sized, bare, folder, caplog)
 
         server.content, server.redirects, server.cuts = good, True, [len(good) // 2]
-        task.files = dict(load_suite(find_suite(name)).tasks[id].files)
+        task.files = dict(load_suite(find_yaml("suite", name)).tasks[id].files)
         digest = hashlib.sha256(good).hexdigest()
         task.source.sha256 = source.sha256 and digest
         task.checksums = dict.fromkeys(task.checksums, f"sha256:{digest}")
@@ -118,7 +118,7 @@ def test_a_task_of_a_suite(
 
 
 def test_the_zip_of_several_tasks_is_downloaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    suite = load_suite(find_suite("glue"))
+    suite = load_suite(find_yaml("suite", "glue"))
     tasks = suite.choose(["mnli-m", "mnli-mm"])
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -140,7 +140,7 @@ def test_the_zip_of_several_tasks_is_downloaded_once(tmp_path: Path, monkeypatch
 def test_the_template_of_a_leaderboard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    suites = [load_suite(find_suite(suite.name)) for suite in SUITES if suite.submission.template_source]
+    suites = [load_suite(find_yaml("suite", suite.name)) for suite in SUITES if suite.submission.template_source]
     assert suites
     for suite in suites:
         source = suite.submission.template_source
