@@ -34,8 +34,7 @@ class Sentence:
 
 def conll_columns(width: int, header: Sequence[str] | None) -> Sequence[str]:
     """The names of the columns of a file with so many cells on a line: those of the header, else of CoNLL-U, else column_1, column_2 and so on."""
-    numbered = [f"column_{number}" for number in range(1, width + 1)]
-    return header or (CONLL_U if width == len(CONLL_U) else numbered)
+    return header or (CONLL_U if width == len(CONLL_U) else [f"column_{number}" for number in range(1, width + 1)])
 
 
 def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[Sentence]:

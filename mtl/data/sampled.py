@@ -99,8 +99,7 @@ def divide_dev(part: TaskExamples, share: float) -> tuple[TaskExamples, RowSampl
     rows = part.rows["dev"]
     scored, choosing = hold_out(part.task, rows, share)
     if not scored or not choosing:
-        remedy = "leave choosing_share out, or the task (tasks=[…])"
-        problem = f"task {part.task.id}: too few groups of dev rows to divide them; {remedy}"
+        problem = f"task {part.task.id}: too few groups of dev rows to divide them; leave choosing_share out, or the task (tasks=[…])"
         raise InputError(problem, key="choosing_share", value=share)
     scored_ids = set(map(id, scored))
     positions = [number for number, row in enumerate(rows) if id(row) in scored_ids]

@@ -121,8 +121,7 @@ class SpanPlacer:
         kept = nearest_tokens(len(words), tokens, self._max_length)
         key = text, kept.tobytes()
         if key not in self.cut:
-            number = len(self._raw) + len(self.cut)
-            self.cut[key] = CutText(number, text, [words[token] for token in kept])
+            self.cut[key] = CutText(len(self._raw) + len(self.cut), text, [words[token] for token in kept])
         # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one is read for the others.
         first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
         stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)
@@ -151,8 +150,7 @@ def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
     head, tail = positions[:prefix], positions[len(positions) - suffix :]
     # The letters in between are changed ones: all of them have the characters in between, without the white space around these.
     gap_start = head[-1] + 1 if prefix else 0
-    gap_stop = tail[0] if suffix else len(text)
-    gap = text[gap_start:gap_stop]
+    gap = text[gap_start : tail[0] if suffix else len(text)]
     changed = len(letters) - prefix - suffix
     changed_first = gap_start + (len(gap) - len(gap.lstrip()) if gap.strip() else 0)
     changed_stop = gap_start + len(gap.rstrip())

@@ -143,8 +143,7 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     elif any(task.source or task.hub for task in lacking):
         remedy = f"fetch it with: mtl data {suite.name}"
     else:
-        no_file = "if the task has no dev or test file, write files: {dev: null} in the suite file"
-        remedy = f"put it there, set data_dir=, or, {no_file}"
+        remedy = "put it there, set data_dir=, or, if the task has no dev or test file, write files: {dev: null} in the suite file"
     if present := [task.id for task in tasks if not {task.id, task.answered_by or task.id} & set(missing)]:
         remedy += f"; or run the tasks that have their files: tasks=[{','.join(present)}]"
     problem = f"no such file; tasks of suite {suite.name} without their files: {', '.join(task.id for task in lacking)}"

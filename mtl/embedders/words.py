@@ -58,8 +58,7 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     words_in_file = set(compress(words, read.in_file))
     words_of_ngrams = set(known) - words_in_file
     is_in_file = np.array([word in words_in_file for word in texts.types])
-    is_of_ngrams = np.array([word in words_of_ngrams for word in texts.types])
-    covered = coverage(texts, is_in_file, is_of_ngrams)
+    covered = coverage(texts, is_in_file, np.array([word in words_of_ngrams for word in texts.types]))
     return WordEmbeddings(vocabulary, read.dim, vectors, covered, options.trainable, drawn, options.sparse)
 
 

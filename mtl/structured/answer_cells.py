@@ -62,8 +62,7 @@ def gold(cell: str) -> Gold:
     except (ValueError, KeyError, TypeError, RecursionError):
         is_valid = False
     if not is_valid:
-        form = '{"text": ["Warsaw"], "answer_start": [17]}'
-        raise ValueError(f"target {_shown(cell)} is not of the form {form}")
+        raise ValueError(f'target {_shown(cell)} is not of the form {{"text": ["Warsaw"], "answer_start": [17]}}')
     return Gold(texts, starts, words)
 
 

@@ -197,8 +197,7 @@ class TokenLabels(UnitKind):
     def _targets(self, codes: np.ndarray, sizes: Sizes) -> np.ndarray:
         """Indices of labels, (tokens,), as targets (rows,)."""
         assert sizes is not None
-        tags = np.array(self.labels, dtype=object)[codes]
-        rows = np.split(tags, np.cumsum(sizes))[:-1]
+        rows = np.split(np.array(self.labels, dtype=object)[codes], np.cumsum(sizes))[:-1]
         return np.array([" ".join(row) for row in rows], dtype=object)
 
     def distribution(self, targets: np.ndarray) -> str:

@@ -206,8 +206,7 @@ def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.nd
     """For each row, whether its triple gets one label, as 1 or 0, and how many rows its triple has. Both float64, (rows,)."""
     assert task.columns is not None
     _, triple, sizes = np.unique(np.array(rows.columns[task.columns[0]]), return_inverse=True, return_counts=True)
-    # The number of different labels of each triple.
-    labels = np.bincount(np.unique([triple, predicted], axis=1)[0].astype(np.int64))
+    labels = np.bincount(np.unique([triple, predicted], axis=1)[0].astype(np.int64))  # how many each triple has
     return (labels == 1).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
 
 

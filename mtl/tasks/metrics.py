@@ -37,10 +37,8 @@ class Metric:
     title: str
     kinds: Sequence[str]  # names of the target kinds that it fits; it fits kinds derived from them, too
     formula: Formula
-    # The lowest score × 100, or a function that returns it for a task; the highest is 100.
-    lowest: float | Callable[[Task], float] = 0.0
-    # Returns the error in a task's declaration for this metric, as "key: message", or None.
-    problem: Callable[[Task], str | None] = lambda task: None
+    lowest: float | Callable[[Task], float] = 0.0  # score × 100, or a function of a task; the highest is 100
+    problem: Callable[[Task], str | None] = lambda task: None  # the error in a task's declaration, as "key: message"
     # What a decision threshold changes: the output of the task's `positive`, of each label by itself, or of all alike; None: nothing.
     threshold: Literal["positive", "each", "all"] | None = None
     parts: Parts | None = None  # the parts of what it counts, which the report shows one by one; None: it has none

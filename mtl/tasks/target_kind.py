@@ -21,17 +21,13 @@ def is_unknown(target: Target | None) -> bool:
 class TargetKind(FloorTargets):
     """What a task predicts: a class for each kind, an instance for each task."""
 
-    # What a head needs; None if no head on text vectors, and no estimator, can predict it.
-    head_type: ClassVar[type[HeadTargets] | None] = None
-    # Whether a target has several codes; then outputs of other models are not added.
-    has_several_codes: ClassVar[bool] = False
+    head_type: ClassVar[type[HeadTargets] | None] = None  # None: no head on text vectors and no estimator predicts it
+    has_several_codes: ClassVar[bool] = False  # whether a target has; then outputs of other models are not added
     by_unit: ClassVar[bool] = False  # whether it is a `UnitKind`
     by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
-    # The key that declares it: labels, range or candidates; None: only `kind` does.
-    declared_by: ClassVar[str | None] = None
+    declared_by: ClassVar[str | None] = None  # the key that does: labels, range or candidates; None: only `kind`
     has_indices: ClassVar[bool] = False  # whether `indices` may say what stands for its answers in files
-    # Whether a target may stand in several columns, or in parts of a cell (`label_separator`).
-    has_parts: ClassVar[bool] = False
+    has_parts: ClassVar[bool] = False  # whether a target may have several columns, or parts (`label_separator`)
     derived_from: ClassVar[str | None] = None  # the name of the kind whose metrics fit this one too
     # The types of a target in a file with types (JSON, parquet), and what messages call them. A truth value is of none.
     types: ClassVar[tuple[type, ...]] = (str,)

@@ -137,8 +137,7 @@ class Task:
     @property
     def marked(self) -> list[tuple[int, str]]:
         """The spans of a row, in the order of the texts that they are in: the number of the text, from 0, and the span's column."""
-        columns_of = self.spans or {}
-        return [(side, column) for side, text in enumerate(self.text) for column in columns_of.get(text, [])]
+        return [(side, column) for side, text in enumerate(self.text) for column in (self.spans or {}).get(text, [])]
 
     @property
     def span_columns(self) -> list[str]:
@@ -197,8 +196,7 @@ class Task:
 
     def file_names(self, split: str) -> list[str]:
         """The names of the split's files, without parts: one, two that are joined by " + ", or none."""
-        declared = self.files.get(split) or ""
-        return [name.partition(PART)[0] for name in declared.split(BESIDE) if name]
+        return [name.partition(PART)[0] for name in (self.files.get(split) or "").split(BESIDE) if name]
 
     def file(self, split: str) -> str | None:
         """The first of `file_names`, or None where the task has none."""
@@ -220,8 +218,7 @@ class Task:
 
     def layout(self, split: str, data_dir: Path | None) -> Layout:
         """How the split's file is read; without a folder, as if no second file stood beside it. Raises InputError as `path`."""
-        first_file = (self.files.get(split) or "").split(BESIDE)[0]
-        _, _, part = first_file.partition(PART)
+        _, _, part = (self.files.get(split) or "").split(BESIDE)[0].partition(PART)
         second_path = self.relative_paths(split)[1:]
         beside = inside(data_dir, second_path[0]) if second_path and data_dir is not None else None
         return replace(self.plain_layout, part=part or None, beside=beside)

@@ -21,8 +21,7 @@ def task_problem(task: Task, average: str) -> str | None:
 def _target_problem(task: Task) -> str | None:
     """The error in the keys about targets, texts and metrics, as "key: message", or None."""
     if not task.kind or sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1:
-        keys = "labels (classification), range (regression) and candidates (choice)"
-        return f"labels: exactly one of {keys} must be given, or kind: word or text"
+        return "labels: exactly one of labels (classification), range (regression) and candidates (choice) must be given, or kind: word or text"
     if task.kind not in TARGET_KINDS:
         return f"kind: unknown kind {task.kind!r}, expected one of {', '.join(TARGET_KINDS)}"
     kind = TARGET_KINDS[task.kind]

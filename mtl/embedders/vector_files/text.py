@@ -156,8 +156,7 @@ def _read_start(path: Path, lines: OpenLines) -> tuple[_Form, bytes]:
 def _rows(form: _Form, raw_lines: Iterator[bytes], lines: OpenLines, bar: Progress) -> Iterator[_Row]:
     """The rows in these lines, without blank lines. Raises InputError at the end for a file that announces more vectors than it has."""
     count = 0
-    # A space and a digit for each number; shorter lines could cost more memory than the file.
-    shortest = 2 * form.dim
+    shortest = 2 * form.dim  # a space and a digit for each number; shorter lines could cost more memory than the file
     for raw_line in raw_lines:
         if lines.number % _LINES_PER_UPDATE == 0:
             bar.reach(lines.done)

@@ -19,8 +19,7 @@ from mtl.embedders.vector_files.word_index import Arrays, WordIndex, first_vecto
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})\r?\n")
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # the bytes of a few numbers nearly always include one of these
 _REST_OF_WORD = re.compile(rb"[^\x00-\x20\x7f]{1,200} ")  # what follows the first space of a word with two parts
-# The absolute values of numbers of vectors. Read at a wrong offset, bytes give numbers outside this range.
-_USUAL = 1e-15, 1e6
+_USUAL = 1e-15, 1e6  # the absolute values of numbers; bytes read at a wrong offset give numbers outside this range
 _LONGEST_WORD = 2**16  # bytes
 _FLOAT = 4  # bytes
 _ROWS_PER_UPDATE = 4096  # of the progress bar

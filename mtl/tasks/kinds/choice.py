@@ -75,8 +75,7 @@ class Choice(TargetKind):
 
     def has_type(self, value: object) -> bool:
         """An index is an integer; what `indices` names may be a string, too."""
-        named = self.task.indices is not None and isinstance(value, str)
-        return named or super().has_type(value)
+        return (self.task.indices is not None and isinstance(value, str)) or super().has_type(value)
 
     def parse(self, cell: str, candidates: int | None = None) -> float:
         if (names := self.task.indices) is not None:
