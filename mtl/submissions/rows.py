@@ -147,8 +147,6 @@ def _joined(parts: Sequence[PredictionLines]) -> PredictionLines:
     if len(parts) == 1:
         return parts[0]
     values = [value for part in parts for value in part.values]
-    columns: dict[str, list[Any]] = {}
-    for column in parts[0].marks.columns:
-        if all(column in part.marks.columns for part in parts):
-            columns[column] = [value for part in parts for value in part.marks.columns[column]]
+    shared = [column for column in parts[0].marks.columns if all(column in part.marks.columns for part in parts)]
+    columns = {column: [value for part in parts for value in part.marks.columns[column]] for column in shared}
     return PredictionLines(", ".join(part.name for part in parts), values, RowMarks(columns), may_have_more_rows=True)
