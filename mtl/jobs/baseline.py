@@ -250,8 +250,7 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     method = METHODS[config.method].summary(config, job.suite) | {"title": job.title}
     rows, constants, changed = prepared.rows, prepared.constants, prepared.changed
     summary = summarize(job.suite, job.run_tasks, config, method, done, rows, constants, changed)
-    summary |= prepared.facts
-    summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}
+    summary |= prepared.facts | {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}
     if (logistic := kept_logistic(job, prepared.inputs)) is not None:
         summary["beside"] = [logistic]
     write_text(folder.table, render(summary, job.suite))

@@ -34,8 +34,7 @@ class PredictedFiles:
 
     def splits(self, suite: Suite) -> set[tuple[str, str]]:
         """The tasks and splits that there are predictions for. Raises InputError for files of others, and if there are none."""
-        files = read_files(self.path, lambda name: False)  # reads none
-        splits = predicted_splits(files, suite, allowed=is_entry)
+        splits = predicted_splits(read_files(self.path, lambda name: False), suite, allowed=is_entry)  # reads none
         if not splits:
             raise self.error(f"has no predictions of suite {suite.name}")
         return splits

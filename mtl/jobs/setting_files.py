@@ -87,8 +87,7 @@ def _read_method(name: str) -> dict[str, Any]:
 
 def _check_are_read(settings: Iterable[str], method: str) -> None:
     """Raise InputError for a setting that other methods read, but not this one."""
-    unread = [key for key in settings if key != "method" and not METHODS[method].reads_key(key)]
-    for key in unread:
+    for key in [key for key in settings if key != "method" and not METHODS[method].reads_key(key)]:
         if any(kind.reads_key(key) for kind in METHODS.values()):
             raise InputError(f"method {method} does not read it; set method=, or drop it", key=key)
 

@@ -43,8 +43,7 @@ def _line(metric: str, tasks: Sequence[Task], row: Row) -> GroupLine:
         if score is not None:
             scores[task.id] = score
     mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
-    marked_tasks = {"†": row.reduced, "§": row.apart}
-    marks = [mark for mark, ids in marked_tasks.items() if any(task.id in ids for task in tasks)]
+    marks = [mark for mark, ids in {"†": row.reduced, "§": row.apart}.items() if any(task.id in ids for task in tasks)]
     return GroupLine(row, scores, mean, "".join(marks))
 
 
@@ -54,8 +53,7 @@ def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[Settings
     models: dict[tuple[Any, ...], dict[str, list[FinishedRun]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         scored_rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
-        setting = repr(sorted(_setting(run).items()))
-        models[run.summary["title"], scored_rows][setting].append(run)
+        models[run.summary["title"], scored_rows][repr(sorted(_setting(run).items()))].append(run)
     return [_spread(list(by_setting.values()), suite) for by_setting in models.values() if len(by_setting) > 1]
 
 

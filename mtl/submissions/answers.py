@@ -44,8 +44,7 @@ def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels
         for spelling, label in spellings.items():
             try:
                 cell = _label_cell(task, spelling, label)
-                first_cell = meanings.setdefault(_folded(str(spelling)), cell)
-                if first_cell != cell:
+                if meanings.setdefault(_folded(str(spelling)), cell) != cell:
                     raise ValueError("stands twice, with different labels; letter case does not count")
             except ValueError as error:
                 printable = spelling if str(spelling).isprintable() else ascii(spelling)

@@ -68,8 +68,7 @@ def _file_problems(file: RowFile, data: RowFile) -> list[str]:
         _, errors = file.targets_and_errors
     except InputError as error:  # a line is no row
         return [str(error)]
-    problems = [(error.line or 1, error.message) for error in errors]
-    problems += _row_problems(file, data)
+    problems = [(error.line or 1, error.message) for error in errors] + _row_problems(file, data)
     listed = [f"{file.name}:{number}: {problem}" for number, problem in sorted(problems)]
     further = len(listed) - MOST_PROBLEMS
     if further <= 1:

@@ -151,9 +151,8 @@ def _unknown_id_error(rows: DataRows, lines: PredictionLines, position: int) -> 
     problem = f"has {id}, which neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
     if repeated := next((id for id, count in Counter(ids).items() if count > 1), ""):
         problem = f"repeats {repeated}"
-    return lines.error(
-        f"column {column!r} {problem}; if the predictions are in the order of the data, leave it out", position
-    )
+    remedy = "if the predictions are in the order of the data, leave it out"
+    return lines.error(f"column {column!r} {problem}; {remedy}", position)
 
 
 def _columns_of_both(rows: DataRows, lines: PredictionLines) -> list[str]:
@@ -168,8 +167,7 @@ def _columns_of_both(rows: DataRows, lines: PredictionLines) -> list[str]:
 
 
 def _check_numbers(rows: DataRows, lines: PredictionLines, order: Order, id_columns: Sequence[str]) -> None:
-    """Raise InputError if the numbers may be ids that put the predictions to other rows. They may be if a column of the data file has the
-    same name as the column of the numbers, or if it has ids that are all among the numbers, and its values have another order."""
+    """Raise InputError if the numbers may be ids of other rows: a column of the data has their name, or ids all among them, and another order."""
     title, numbers = str(lines.marks.number_column), lines.marks.ids or ()
     for column in rows.columns:
         has_same_name = column.lower() == title.lower()
@@ -212,9 +210,8 @@ def column_order(
     for key in equal_rows:
         for position in positions[key]:
             if lines.values[position] != lines.values[positions[key][0]]:
-                problem = f"rows with the same {names} have different predictions here"
                 remedy = f"put the lines into the order of the rows of {file}, or add a column {ID!r}"
-                raise lines.error(f"{problem}; {remedy}", position)
+                raise lines.error(f"rows with the same {names} have different predictions here; {remedy}", position)
     logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, file, names)
     order = []
     for key in row_keys:

@@ -68,8 +68,7 @@ def read_tsv(file: PredictionFile, indexed: bool) -> PredictionLines:
     for row, line in enumerate(predictions if indexed else ()):
         index, tab, prediction = line.partition("\t")
         if index != str(row) or not tab:
-            problem = f"the index is {index!r}; rows are in order, and this one has the index {row}"
-            raise file.error(problem, row + 2)
+            raise file.error(f"the index is {index!r}; rows are in order, and this one has the index {row}", row + 2)
         predictions[row] = prediction
     return PredictionLines(file.name, predictions, line_numbers=range(2, len(file.lines) + 1), value_form="lines")
 

@@ -106,8 +106,7 @@ def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
 
 def labelled_file(task: Task, split: str, folder: Path) -> tuple[Path, Layout] | None:
     """The task's file of a split in a data folder, and how it is read, if every row has its target. A test file may also be called test.tsv."""
-    names = [task.file(split), "test.tsv" if split == "test" else None]
-    for name in filter(None, names):
+    for name in filter(None, [task.file(split), "test.tsv" if split == "test" else None]):
         path = inside(folder, f"{task.folder or '.'}/{name}")
         layout = task.layout(split, folder) if path == task.path(split, folder) else task.plain_layout
         if path.is_file() and _has_targets(task, split, path, layout):
@@ -123,8 +122,7 @@ def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
         without_spans = replace(layout, reading=replace(layout.reading, spans=None))
         lists = [optional_value(row, spans) for _, row in stream_rows(path, without_spans)]
         return None not in lists and any(lists)
-    present = column_names(path, layout)
-    if not all(column in present for column in task.target_columns):
+    if not set(task.target_columns) <= set(column_names(path, layout)):
         return False
     return path.suffix != ".jsonl" or read_row_file(task, split, path).is_labelled
 

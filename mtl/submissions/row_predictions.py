@@ -34,8 +34,7 @@ def read_sources(files: SubmissionFiles, suite: Suite, rows: Rows) -> Sources:
         if (id, split) in sources:
             raise InputError(f"{name} has predictions of the same rows; leave one out", path=sources[id, split].name)
         most = (data.sample.whole if data.sample else len(data)) + MORE_LINES
-        file = files.file(name, task, suite.submission.ids, most, has_rows)
-        sources[id, split] = READERS[Path(name).suffix](file)
+        sources[id, split] = READERS[Path(name).suffix](files.file(name, task, suite.submission.ids, most, has_rows))
     return sources
 
 

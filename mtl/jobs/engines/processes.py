@@ -64,9 +64,8 @@ class Processes:
                 for report in connection.wait(list(running)):
                     finished = running.pop(report)
                     slots.append(finished.slot)
-                    value = _result(report, finished)
                     ended.add(finished.unit.name)
-                    done(finished.unit, value)
+                    done(finished.unit, _result(report, finished))
         finally:
             _stop([unfinished.process for unfinished in running.values()])
             for unfinished in running.values():
