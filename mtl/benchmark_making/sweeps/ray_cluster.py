@@ -70,7 +70,7 @@ class Nodes:
         probe = folder / f".probe-{uuid.uuid4().hex}"
         probe.write_text(probe.name, encoding="utf-8")
         try:
-            here = _describe(str(probe))
+            here = _describe(probe)
             for host, there in self._descriptions(probe):
                 if there != here:
                     raise InputError(node_difference(host, folder, here, there))
@@ -85,7 +85,7 @@ class Nodes:
         hosts = {}  # by Ray's reference to a node's answer
         for node in self.alive:
             strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            hosts[describe.options(scheduling_strategy=strategy).remote(str(probe))] = node["NodeManagerHostname"]
+            hosts[describe.options(scheduling_strategy=strategy).remote(probe)] = node["NodeManagerHostname"]
         answered, silent = self.ray.wait(list(hosts), num_returns=len(hosts), timeout=PROBE_TIMEOUT)
         if silent:
             raise InputError(f"node {hosts[silent[0]]}: does not answer; see `ray status`")
@@ -258,16 +258,15 @@ def wanted(ray: Any, needs: Needs) -> dict[str, float]:
     return {"CPU": needs.threads or 1, "GPU": gpu, "memory": needs.memory or 0}
 
 
-def _describe(probe: str) -> Description:
+def _describe(probe: Path) -> Description:
     """What a node has: the content of a file in the folder of the results, and versions."""
     import torch
 
-    file = Path(probe)
     for _ in range(LOOKS):
-        if file.exists():
+        if probe.exists():
             break
         time.sleep(LOOK_AGAIN)
-    content = file.read_text(encoding="utf-8") if file.exists() else None
+    content = probe.read_text(encoding="utf-8") if probe.exists() else None
     return {"folder": content, "mtl": VERSION, "torch": torch.__version__}
 
 
