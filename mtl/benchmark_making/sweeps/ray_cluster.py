@@ -58,8 +58,7 @@ class Nodes:
         """Raise InputError if no node has what the unit needs."""
         if self.room(unit.needs):
             return
-        sizes = wanted(self.ray, unit.needs)
-        asked = [f"{size:g} {name}" for name, size in sizes.items() if size and name != "memory"]
+        asked = [f"{size:g} {name}" for name, size in wanted(self.ray, unit.needs).items() if size and name != "memory"]
         asked += [f"{format_bytes(unit.needs.memory)} of memory"] if unit.needs.memory else []
         problem = f"no node of the cluster has what it asks for ({', '.join(asked)})"
         raise InputError(f"{unit.name}: {problem}; see trainer.threads and resources")
@@ -118,8 +117,6 @@ class RayCluster:
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         """As `mtl.jobs.engines.Engine.run`."""
-        if not units:
-            return
         waiting, ended = list(units), set[str]()
         running: dict[Any, Unit] = {}  # by Ray's reference to the result
         with self._connected(units):

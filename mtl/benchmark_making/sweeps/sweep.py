@@ -58,8 +58,7 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
     title, entries, chooses = read_sweep_file(path)
     if chooses and only:
         raise InputError(f"--only {only[0]}: {path} chooses among its runs (select:), and needs all of them")
-    subfolder = f"{path.stem}/{SETTINGS}" if chooses else ""
-    runs = list(_load_runs(path, entries, overrides or {}, subfolder))
+    runs = list(_load_runs(path, entries, overrides or {}, f"{path.stem}/{SETTINGS}" if chooses else ""))
     _check_together(path, runs)
     names = [run.name for run in runs]
     if unknown := set(only) - set(names):
