@@ -144,8 +144,7 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
         return
     if out is not None:
         raise InputError("is used with gold= alone", key="out")
-    job = load_job({**settings, "suite": arguments.suite})
-    verdicts = check_submissions(suite, submissions, job.data_dir, rules)
+    verdicts = check_submissions(suite, submissions, load_job({**settings, "suite": arguments.suite}).data_dir, rules)
     _print_verdicts(verdicts)
     if refused := sum(map(bool, verdicts.values())):
         raise InputError(f"{refused} of {counted(len(verdicts), 'submission')} would be refused", path=submissions)
@@ -192,8 +191,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
         print(write_report(Path(config.runs_dir), arguments.out, arguments.command, Path(config.cache_dir)), flush=True)
 
     one_run = partial(run_and_print, command=arguments.command)
-    several_runs = partial(_run_together, command=arguments.command)
-    if busy := run_sweep(sweep, one_run, several_runs, report):
+    if busy := run_sweep(sweep, one_run, partial(_run_together, command=arguments.command), report):
         runs = counted(len(sweep.runs), "run")
         print(f"{len(busy)} of {runs} busy in another process: {', '.join(busy)}", flush=True)
 

@@ -99,8 +99,7 @@ def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[s
     pattern = re.compile(rf"(?<![A-Za-z])({words})(?![A-Za-z])")
     paths = [path for path in sorted(files) if not folder or path.startswith(f"{folder}/")]
     by_name = [path for path in paths if pattern.search(PurePosixPath(path).stem)]
-    by_folder = [path for path in paths if pattern.search(path[len(folder) :].rpartition("/")[0])]
-    matches = by_name or by_folder
+    matches = by_name or [path for path in paths if pattern.search(path[len(folder) :].rpartition("/")[0])]
     remedy = f"name one of its files in hub.splits.{split}: {printable_names(list(files)[:LISTED])}"
     if not matches:
         raise InputError(f"it has no file of split {name!r}; {remedy}")

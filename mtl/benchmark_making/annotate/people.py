@@ -137,7 +137,10 @@ def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, key
         cell, answer = map(text, record.values[3:])
         line = int(cell) if DIGITS.fullmatch(cell) else -1
         try:
-            _check_same_head(record, records[0])
+            for column, value, first_value in zip(COLUMNS[:3], record.values, records[0].values, strict=False):
+                if text(value) != text(first_value):
+                    other = f"has another {column} than line {records[0].line}"
+                    raise ValueError(f"{other}; a file is of one person and form")
             if line not in rows:
                 raise ValueError(f"line {cell!r} of {file} is not in the sample; export the answers again")
             if line in answered_on:
@@ -153,13 +156,6 @@ def _read_targets(path: Path, records: Sequence[Record], job: Job, key: Key, key
         problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer ({where})"
         raise InputError(f"{problem}; open the form, answer them and export again", path=path)
     return np.array([targets[line] for line in rows], dtype=kind.dtype)
-
-
-def _check_same_head(record: Record, first: Record) -> None:
-    """Raise ValueError if a line names another task, sample or person than the first line of its file."""
-    for column, value, first_value in zip(COLUMNS[:3], record.values, first.values, strict=False):
-        if text(value) != text(first_value):
-            raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")
 
 
 def _together(people: Sequence[Person], suite: Suite) -> tuple[Person, list[str], list[str]]:

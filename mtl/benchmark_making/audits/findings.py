@@ -80,8 +80,7 @@ def _conflicts(part: Part) -> Iterator[Finding]:
     if groups:
         count = sum(map(len, groups))
         texts = "text has" if len(groups) == 1 else "texts have"
-        example = excerpt(groups[0][0].texts[0])
-        what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
+        what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {excerpt(groups[0][0].texts[0])}"
         lines = [_lines_of_targets(part, rows) for rows in groups]
         meaning = "no prediction is right for all of these rows"
         yield part.finding("conflicts", count, what, meaning, file_lines(part.file, lines, "; "))

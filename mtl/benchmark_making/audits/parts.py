@@ -158,11 +158,10 @@ def read_files(suite: Suite, task: Task, data_dir: Path, share: float) -> TaskFi
     for split in (split for split in paths if split not in absent):
         try:
             rows = read_split(task, paths[split], split, task.layout(split, data_dir))
+            files[split] = Part(task, split, paths[split].relative_to(data_dir).as_posix(), rows)
         except InputError as error:
             meaning = "a run would stop here; the audit continues without this file"
             findings.append(Finding("unreadable", task.id, split, 1, located_below(error, data_dir), meaning))
-        else:
-            files[split] = Part(task, split, paths[split].relative_to(data_dir).as_posix(), rows)
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:
         train = files["train"]

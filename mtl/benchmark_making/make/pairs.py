@@ -1,7 +1,7 @@
 """Steps about two texts: pairs of rows of two tables by their similarity, the similarity of two texts of a row, and one cut to be like the other."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -59,7 +59,9 @@ class PairRows:
         work.add(len(pairs.lefts), first.width + second.width + 1)
         rows = []
         for left, right, value in zip(pairs.lefts.tolist(), pairs.rights.tolist(), pairs.values.tolist(), strict=True):
-            rows.append(_pair_row(first.rows[left], second.rows[right], second_names, value))
+            one, other = first.rows[left], second.rows[right]
+            other_values = {new: other.values.get(old) for old, new in second_names.items()}
+            rows.append(SourceRow({**one.values, **other_values, SIMILARITY: value}, one.origins + other.origins))
         if self.one_per_groups:
             rows = work.chosen(rows, _repeated(pairs, groups))
         _drop_unpaired(work, first, second, pairs)
@@ -103,12 +105,6 @@ def _second_names(work: Work, first: Table, second: Table) -> dict[str, str]:
     if twice := [name for name, count in counts.items() if count > 1]:
         raise work.error(f"a pair would have two columns {twice[0]!r}; rename that one before", "tables")
     return second_names
-
-
-def _pair_row(left: SourceRow, right: SourceRow, second_names: Mapping[str, str], similarity: float) -> SourceRow:
-    """A pair of rows as one row, in which the columns of the second one have their new names."""
-    right_values = {new: right.values.get(old) for old, new in second_names.items()}
-    return SourceRow({**left.values, **right_values, SIMILARITY: similarity}, left.origins + right.origins)
 
 
 def _without_mirrored(pairs: Pairs) -> Pairs:

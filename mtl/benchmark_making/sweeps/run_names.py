@@ -23,5 +23,4 @@ def _as_name(value: Any) -> str:
     """A value as a part of a folder's name."""
     if isinstance(value, list):
         return "+".join(map(_as_name, value))
-    text = value if isinstance(value, str) else json.dumps(value)
-    return re.sub(r"[^\w.+-]", "-", text)
+    return re.sub(r"[^\w.+-]", "-", value if isinstance(value, str) else json.dumps(value))

@@ -58,14 +58,17 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
     title, entries, chooses = read_sweep_file(path)
     if chooses and only:
         raise InputError(f"--only {only[0]}: {path} chooses among its runs (select:), and needs all of them")
-    subfolder = f"{path.stem}/{SETTINGS}" if chooses else ""
-    runs = list(_load_runs(path, entries, overrides or {}, subfolder))
+    runs = list(_load_runs(path, entries, overrides or {}, f"{path.stem}/{SETTINGS}" if chooses else ""))
     _check_together(path, runs)
     names = [run.name for run in runs]
     if unknown := set(only) - set(names):
         raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {', '.join(names)}")
     chosen = [run for run in runs if not only or run.name in only]
-    _check_ready(path, chosen)
+    for run in chosen:
+        try:
+            _check_run(run)
+        except InputError as error:
+            raise InputError(f"{path}: run {run.name}: {error}") from None
     return Sweep(title, path, chosen, Search(path, runs, runs[0].folder.path.parents[1]) if chooses else None)
 
 
@@ -155,15 +158,6 @@ def _check_together(path: Path, runs: Sequence[Job]) -> None:
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.config, key) for run in runs}) > 1:
             raise InputError(f"{key} must be the same for all runs", path=path)
-
-
-def _check_ready(path: Path, runs: Sequence[Job]) -> None:
-    """Raise InputError, which names the run, if a run cannot begin (`_check_run`)."""
-    for run in runs:
-        try:
-            _check_run(run)
-        except InputError as error:
-            raise InputError(f"{path}: run {run.name}: {error}") from None
 
 
 def _check_run(run: Job) -> None:
