@@ -63,7 +63,8 @@ def _merged_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _check_key(key: str, known: Collection[str], settings: Mapping[str, Any]) -> None:
-    """Raise InputError for a key that is unknown, not in these settings and in no section by task. It says what fits their embeddings and method."""
+    """Raise InputError for a key of the command line that is not known, is not in these settings, and is no task's in a section by task. The error
+    says what may be meant with the embeddings and the method of the settings, if these have both: a suite file may have put something else there."""
     if key == "embeddings.name":  # with another name, the options would still be those of the chosen file
         raise InputError("the file that embeddings= chooses has it; set embeddings=NAME", key=key)
     if key in known or key in settings or key.rpartition(".")[0] in BY_TASK:
@@ -91,7 +92,8 @@ def _listed_seeds(seeds: Any) -> Any:
 
 
 def _fault_origin(error: InputError, origins: Mapping[str, str]) -> str:
-    """The layer of an error: the last to set its key, a key in it or its section, else that of its section's first key, else DEFAULTS."""
+    """The name of the layer that an error comes from. A layer may have set the error's key, keys inside it, or a value in place of its section: of
+    these keys, the last one counts. For a key without any value, the first key of its section counts. Else the error comes from the defaults."""
     key = f"{error.section}{error.unknown}" if isinstance(error, UnknownKey) else str(error.key)
     setting = [name for name in origins if name == key or name.startswith(f"{key}.") or key.startswith(f"{name}.")]
     if setting:

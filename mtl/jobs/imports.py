@@ -112,7 +112,8 @@ def _yaml_path(key: str, value: Any) -> Path | None:
 
 
 def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], job: Job) -> list[str]:
-    """The ids of tasks whose scored rows all seeds predict, and the sample has. Logs why others are left out. Raises InputError if none is left."""
+    """The ids of the tasks that each seed has predictions for on the scored rows, and of which the sample, if there is one, has rows. Logs which
+    tasks with other predictions are left out, and why. Raises InputError if no task is left."""
     suite = job.suite
     by_seed = [source.splits(suite) for source in sources]  # the tasks and splits that have predictions
     predicted_ids = {id for splits in by_seed for id, _ in splits}

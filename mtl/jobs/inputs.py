@@ -87,7 +87,8 @@ def check_begun(job: Job) -> Summary | None:
 
 
 def _compare_sources(job: Job) -> None:
-    """Raise InputError if a finished run was made from other vectors or another transformer. Reads them, and notes stamps, only for a reason."""
+    """Raise InputError if a finished run was made from other vectors or another transformer than the job names. Their content is read, and their
+    stamps are noted, only if there is a reason. If the named files cannot be read, nothing is compared."""
     config, folder, kind = job.config, job.folder, METHODS[job.config.method]
     try:
         vectors = kind.vectors(config, job.suite)

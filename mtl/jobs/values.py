@@ -130,7 +130,8 @@ def _wanted_rows(values: Any, task: Task, unnamed_split: str, wanted: Sequence[s
 
 
 def _ids(rows: Sequence[Mapping[str, Any]], split: str, frame_index: Sequence[Any], key: str) -> list[Any] | None:
-    """The ids of a split's rows; None: they are all, in order. `frame_index`: that of the suite's frame. Raises InputError for an unclear index."""
+    """The ids of the rows of a split; None: they are all rows of the data, in order. `frame_index` is that of the frame that the suite was made of,
+    if it was. Raises InputError for an index that may put the predictions to other rows."""
     if ID in rows[0]:
         return [row[ID] for row in rows]
     index = [row[INDEX] for row in rows if INDEX in row]

@@ -72,12 +72,16 @@ class Finetuning:
         with torch.no_grad():
             for number, shift in shifts.items():
                 network.heads[self.task.id].last.bias[number] += shift
-        path, weights, recorded = self.folder / WEIGHTS["best"], network.state_dict(), list(shifts.values())
+        self._record_shifts(network, list(shifts.values()))
+        show(Detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}"))
+
+    def _record_shifts(self, network: Network, shifts: list[float]) -> None:
+        """Write the shifts to the checkpoint, in one write with the biases that they changed."""
+        path, weights = self.folder / WEIGHTS["best"], network.state_dict()
         content = read_checkpoint(path, Checkpoint)
         content["state_dict"] = {name: weights[name] for name in weights if name in content["state_dict"]}
-        content["threshold_shift"] = recorded if len(recorded) > 1 else recorded[0]
-        write_checkpoint(path, content)  # in one write with the biases that the shifts changed
-        show(Detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift_text(shifts)}"))
+        content["threshold_shift"] = shifts if len(shifts) > 1 else shifts[0]
+        write_checkpoint(path, content)
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune

@@ -112,8 +112,9 @@ def _possible_factors(freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _as_normal(squared: np.ndarray, freedom: np.ndarray) -> np.ndarray:
-    """The normally distributed values as rare as squared ones of Student's t (Wallace 1959); p is at most 1 % too small for ten degrees of freedom
-    and more, and 10 % too large down to 1e-6. These degrees are those of rows, though the variance is of seeds, too: this errs on the safe side."""
+    """For squared values of Student's t, the normally distributed values that are as rare (Wallace 1959).
+    Their p is at most 1 % too small for ten degrees of freedom and more, and 10 % too large down to p = 1e-6. The degrees of freedom are those of the
+    rows although the variance is that of seeds, too: this errs on the safe side."""
     values = (8 * freedom + 1) / (8 * freedom + 3) * np.sqrt(freedom * np.log1p(squared / freedom))
     return np.where(freedom < NORMAL_FREEDOM, values, np.sqrt(squared))
 

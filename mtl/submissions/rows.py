@@ -115,7 +115,8 @@ def _entry_remarks(run: Submitted, name: str, entry: Mapping[str, Any], has_temp
 
 
 def _rejoin_files(submission: RowSubmission, files: Sequence[RowFile], parts: Parts, data_dir: Path) -> list[str]:
-    """Add a task's data files with another submission's predictions. Returns problems of finding them. Raises InputError for a wrong prediction."""
+    """Add a task's data files with the predictions of another submission. Returns the problems of files whose rows have none, or several different
+    ones. Raises InputError for a wrong prediction."""
     problems = []
     for file in files:
         try:
@@ -131,7 +132,8 @@ def _rejoin_files(submission: RowSubmission, files: Sequence[RowFile], parts: Pa
 
 
 def _find_predictions(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> tuple[PredictionLines, Order]:
-    """Those of the file's split if they fit, else all of the task (our dev may be in its test), and their order. Raises InputError for misfits."""
+    """The predictions for a data file, and the order in which its rows get them. Those that the submission has for the file's split are taken if they
+    fit, else all of the task: rows of our dev may be in a submission's test file. Raises InputError as `prediction_order` does."""
     ids = suite.submission.ids
     unknown = np.full(len(file.lines), np.nan)  # the order does not depend on targets
     rows = DataRows(file.task, file.split, Path(file.name), file.task.layout(file.split, data_dir), unknown)
@@ -147,6 +149,8 @@ def _joined(parts: Sequence[PredictionLines]) -> PredictionLines:
     if len(parts) == 1:
         return parts[0]
     values = [value for part in parts for value in part.values]
-    shared = [column for column in parts[0].marks.columns if all(column in part.marks.columns for part in parts)]
-    columns = {column: [value for part in parts for value in part.marks.columns[column]] for column in shared}
+    columns: dict[str, list[Any]] = {}
+    for column in parts[0].marks.columns:
+        if all(column in part.marks.columns for part in parts):
+            columns[column] = [value for part in parts for value in part.marks.columns[column]]
     return PredictionLines(", ".join(part.name for part in parts), values, RowMarks(columns), may_have_more_rows=True)

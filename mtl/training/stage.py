@@ -85,7 +85,8 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     else:
         shutil.rmtree(stage.folder, ignore_errors=True)
     bar = Progress(stage.title, stage.total_steps, "steps", steps, at_most=True)
-    saving = BestWeights(stage)
+    saving_class = BestWeights if stage.checkpoint == "best" else LastWeights
+    saving = saving_class(stage.weights, stage.trained_only)
     patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
     seeding = SeedEachEpoch(stage.seed, stage.folder.name)
     callbacks = [seeding, patience, StageProgress(stage, bar), saving, *user_callbacks(config)]
@@ -100,9 +101,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
                 num_sanity_val_steps=-1 if stage.validate_first and not epochs else 0,
             )  # fmt: skip
     except DivergedError as error:
-        last_good = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
-        remedy = f"set a smaller {stage.section}.learning_rate=, and remove the run's folder or set run_dir="
-        raise DivergedError(f"training diverged ({error}); {last_good}{remedy}", unit=stage.title) from None
+        raise _explained(error, stage) from None
     except MisconfigurationException as error:
         raise InputError(" ".join(str(error).split())[:200], key="trainer.callbacks") from None
     load_weights(module.network, stage.weights)
@@ -120,6 +119,13 @@ def _progress_of(resume: Path, module: MultitaskModule, stage: Stage) -> tuple[i
     if epochs > stage.epochs or not all({"step", "seconds", MONITOR} <= set(row) for row in state["curve"]):
         raise InputError("is the state of another training; delete it", path=resume)
     return epochs, int(state["global_step"])
+
+
+def _explained(error: DivergedError, stage: Stage) -> DivergedError:
+    """The error of a stage that diverged, with the stage's title, the weights that are left and a remedy."""
+    last_good = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
+    remedy = f"set a smaller {stage.section}.learning_rate=, and remove the run's folder or set run_dir="
+    return DivergedError(f"training diverged ({error}); {last_good}{remedy}", unit=stage.title)
 
 
 @contextmanager
@@ -199,10 +205,10 @@ class SeedEachEpoch(Callback):
 
 
 class BestWeights(Callback):
-    """Saves the weights of the validation with the best average, of equal ones the first, or those of the last one: see `Stage.checkpoint`."""
+    """Saves the weights of the validation with the best average, of equal ones the first; with `trained_only`, only those that are trained."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
+    def __init__(self, path: Path, trained_only: bool) -> None:
+        self.path, self.trained_only = path, trained_only
         self.score: float | None = None  # the average × 100 of the validation whose weights were saved
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
@@ -214,21 +220,27 @@ class BestWeights(Callback):
             self.score = average
             assert isinstance(module, MultitaskModule)
             state = module.network.state_dict()
-            if self.stage.trained_only:
+            if self.trained_only:
                 fixed = {name for name, parameter in module.network.named_parameters() if not parameter.requires_grad}
                 state = {name: value for name, value in state.items() if name not in fixed}
-            content = {"state_dict": state, "epoch": trainer.current_epoch, "average": average}
-            write_checkpoint(self.stage.weights, content)
+            write_checkpoint(self.path, {"state_dict": state, "epoch": trainer.current_epoch, "average": average})
 
     def keeps(self, average: float) -> bool:
         """Whether the weights of a validation with this average replace the saved ones."""
-        return self.stage.checkpoint == "last" or self.score is None or average > self.score + TIE
+        return self.score is None or average > self.score + TIE
 
     def state_dict(self) -> dict[str, Any]:
         return {"score": self.score}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.score = state["score"]
+
+
+class LastWeights(BestWeights):
+    """Saves the weights of the last validation, for any average."""
+
+    def keeps(self, average: float) -> bool:
+        return True
 
 
 class Patience(EarlyStopping):

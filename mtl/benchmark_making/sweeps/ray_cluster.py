@@ -58,7 +58,8 @@ class Nodes:
         """Raise InputError if no node has what the unit needs."""
         if self.room(unit.needs):
             return
-        asked = [f"{size:g} {name}" for name, size in wanted(self.ray, unit.needs).items() if size and name != "memory"]
+        sizes = wanted(self.ray, unit.needs)
+        asked = [f"{size:g} {name}" for name, size in sizes.items() if size and name != "memory"]
         asked += [f"{format_bytes(unit.needs.memory)} of memory"] if unit.needs.memory else []
         problem = f"no node of the cluster has what it asks for ({', '.join(asked)})"
         raise InputError(f"{unit.name}: {problem}; see trainer.threads and resources")
@@ -69,7 +70,7 @@ class Nodes:
         probe = folder / f".probe-{uuid.uuid4().hex}"
         probe.write_text(probe.name, encoding="utf-8")
         try:
-            here = _describe(probe)
+            here = _describe(str(probe))
             for host, there in self._descriptions(probe):
                 if there != here:
                     raise InputError(node_difference(host, folder, here, there))
@@ -84,7 +85,7 @@ class Nodes:
         hosts = {}  # by Ray's reference to a node's answer
         for node in self.alive:
             strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            hosts[describe.options(scheduling_strategy=strategy).remote(probe)] = node["NodeManagerHostname"]
+            hosts[describe.options(scheduling_strategy=strategy).remote(str(probe))] = node["NodeManagerHostname"]
         answered, silent = self.ray.wait(list(hosts), num_returns=len(hosts), timeout=PROBE_TIMEOUT)
         if silent:
             raise InputError(f"node {hosts[silent[0]]}: does not answer; see `ray status`")
@@ -117,6 +118,8 @@ class RayCluster:
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         """As `mtl.jobs.engines.Engine.run`."""
+        if not units:
+            return
         waiting, ended = list(units), set[str]()
         running: dict[Any, Unit] = {}  # by Ray's reference to the result
         with self._connected(units):
@@ -255,15 +258,16 @@ def wanted(ray: Any, needs: Needs) -> dict[str, float]:
     return {"CPU": needs.threads or 1, "GPU": gpu, "memory": needs.memory or 0}
 
 
-def _describe(probe: Path) -> Description:
+def _describe(probe: str) -> Description:
     """What a node has: the content of a file in the folder of the results, and versions."""
     import torch
 
+    file = Path(probe)
     for _ in range(LOOKS):
-        if probe.exists():
+        if file.exists():
             break
         time.sleep(LOOK_AGAIN)
-    content = probe.read_text(encoding="utf-8") if probe.exists() else None
+    content = file.read_text(encoding="utf-8") if file.exists() else None
     return {"folder": content, "mtl": VERSION, "torch": torch.__version__}
 
 

@@ -52,8 +52,11 @@ def _check_complete(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None
     """Raise InputError if files of a task are still missing, but for tasks that their publisher has withdrawn."""
     missing = missing_tasks(suite, data_dir)
     lacking = [task for task in tasks if task.id in missing and not task.withdrawn]
-    of_single_files = [task for task in lacking if task.source is not None and task.source.single_files]
-    if names := [name for task in of_single_files for name in _absent_files(task, data_dir)]:
+    names: list[str] = []  # of single files
+    for task in lacking:
+        if task.source is not None and task.source.single_files:
+            names += _absent_files(task, data_dir)
+    if names:
         problem = f"{', '.join(names)} could not be downloaded; all other files of the chosen tasks are there"
         raise InputError(f"{problem}; put these files there yourself, or run without their tasks", path=data_dir)
     if lacking:

@@ -64,8 +64,9 @@ class Processes:
                 for report in connection.wait(list(running)):
                     finished = running.pop(report)
                     slots.append(finished.slot)
+                    value = _result(report, finished)
                     ended.add(finished.unit.name)
-                    done(finished.unit, _result(report, finished))
+                    done(finished.unit, value)
         finally:
             _stop([unfinished.process for unfinished in running.values()])
             for unfinished in running.values():

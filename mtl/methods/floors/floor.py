@@ -45,22 +45,12 @@ class Floor(Method):
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for settings that the method or its estimators do not have."""
         super().__init__(request)
-        method, floor = self.config.method, self.config.floor
-        if floor.keep and method not in KEEPABLE:
-            raise InputError(f"method {method} keeps no model; drop it", key="floor.keep", value="true")
+        self._check_settings()
         self.embedding_parameters = 0  # those of the word vectors that features are made of
         self._models: dict[str, TaskModel] = {}  # of the last seed, by task
-        if method in estimators.ESTIMATORS:
-            estimators.check_grid(method, floor.grid)
-            if floor.features == "joined" and method in COMPARES_PAIRS:
-                message = f"method {method} compares the texts of a pair; drop it"
-                raise InputError(message, key="floor.features", value="joined")
-            unknown = set(floor.train_rows) - set(self.suite.tasks)
-            if unknown:
-                known = f"suite {self.suite.name} has no such task; it has {', '.join(self.suite.tasks)}"
-                raise InputError(f"floor.train_rows.{min(unknown)}: {known}")
+        if self.config.method in estimators.ESTIMATORS:
             self.dataset = self.inputs.dataset
-            guessed_at = [task.id for task in self.dataset.tasks if guess_for(method, task)]
+            guessed_at = [task.id for task in self.dataset.tasks if guess_for(self.config.method, task)]
             if guessed_at:  # by the method overlap
                 note = "Tasks of single texts have no overlap and get the best constant answer"
                 self.facts["notes"] = [f"{note}: {', '.join(guessed_at)}."]
@@ -69,6 +59,21 @@ class Floor(Method):
     def inputs(self) -> TaskInputs:
         """What estimators read. A method that only guesses does without."""
         return TaskInputs(self.config, self.dataset, self.suite.language, self.new_features)
+
+    def _check_settings(self) -> None:
+        method, floor = self.config.method, self.config.floor
+        if floor.keep and method not in KEEPABLE:
+            raise InputError(f"method {method} keeps no model; drop it", key="floor.keep", value="true")
+        if method not in estimators.ESTIMATORS:
+            return
+        estimators.check_grid(method, floor.grid)
+        if floor.features == "joined" and method in COMPARES_PAIRS:
+            message = f"method {method} compares the texts of a pair; drop it"
+            raise InputError(message, key="floor.features", value="joined")
+        unknown = set(floor.train_rows) - set(self.suite.tasks)
+        if unknown:
+            known = f"suite {self.suite.name} has no such task; it has {', '.join(self.suite.tasks)}"
+            raise InputError(f"floor.train_rows.{min(unknown)}: {known}")
 
     def new_features(self, task: Task, vectorizer: str | None) -> RowFeatures:
         """The features of a task's rows, before they are fitted. Arguments: as in `mtl.methods.floors.estimators.new_features`."""

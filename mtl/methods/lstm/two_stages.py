@@ -40,24 +40,32 @@ class TwoStages(Method):
     def __init__(self, request: BuildRequest) -> None:
         """Read the texts and their vectors. Raises InputError for vectors that cannot be read."""
         super().__init__(request)
-        config, language, cache_dir = self.config, self.suite.language, Path(self.config.cache_dir)
-        device = device_of(config.trainer.accelerator)
+        device = device_of(self.config.trainer.accelerator)
         if device.type == "mps":
             check_recurrence(device)
-        # Linear models read the texts without what marked spans and boundary words add, which the encoder reads.
-        self.plain_dataset = self.dataset
-        self.plain_texts = tokenized(self.dataset.texts, language, config.max_length, cache_dir)
-        self.dataset, self.texts = with_token_spans(
-            self.plain_dataset, self.plain_texts, language, config.max_length, config.boundary_words
-        )
-        train_texts = self.dataset.distinct_texts("train")
-        described = EmbeddingsRequest(config.embeddings, self.texts, train_texts, request.vectors, cache_dir, device)
-        self.embeddings = EMBEDDERS[config.embeddings.name].build(described)
-        logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
+        self._read_texts()
+        self._build_embeddings(request.vectors, device)
         self._describe()
         self._stage1_records = request.folder.absolute().parent / ".stage1"  # beside the folders of the suite's runs
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0  # of the last seed's frozen encoder
+
+    def _read_texts(self) -> None:
+        """Tokenize the texts: as linear models read them, without what marked spans and boundary words add, and as the encoder does."""
+        config, language = self.config, self.suite.language
+        self.plain_dataset = self.dataset
+        self.plain_texts = tokenized(self.dataset.texts, language, config.max_length, Path(config.cache_dir))
+        self.dataset, self.texts = with_token_spans(
+            self.plain_dataset, self.plain_texts, language, config.max_length, config.boundary_words
+        )
+
+    def _build_embeddings(self, vectors: Path | None, device: torch.device) -> None:
+        """Read the vectors of the words. `vectors` is their file or folder, if they have one."""
+        settings, cache_dir = self.config.embeddings, Path(self.config.cache_dir)
+        train_texts = self.dataset.distinct_texts("train")
+        request = EmbeddingsRequest(settings, self.texts, train_texts, vectors, cache_dir, device)
+        self.embeddings = EMBEDDERS[settings.name].build(request)
+        logger.info("%s embeddings: %s", settings.name, self.embeddings.coverage)
 
     def _describe(self) -> None:
         """Set the fingerprints and the facts of the run."""
