@@ -59,9 +59,7 @@ class BoardLayout:
         causes = {}
         for mean_id, tasks in self.mean_tasks.items():
             causes[mean_id] = {"*": [id for id in self.columns if id in scores and self.columns[id].task in tasks]}
-        cost = None
-        if evaluation is not None:
-            cost = {key: evaluation.summary["cost"].get(key) for key in COSTS}
+        cost = None if evaluation is None else {key: evaluation.summary["cost"].get(key) for key in COSTS}
         return EncoderRow(
             name, label, family, SPLIT,
             scores={id: single(scores[id]) for id in self.columns if id in scores},
@@ -214,9 +212,8 @@ def _local_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Eval
     for evaluation, tasks in zip(evaluations, evaluated, strict=True):
         scores.append({f"{task}@{tasks[task]['revision']}": score for task, score in evaluation.scores.items()})
     layout = BoardLayout(benchmark, columns, complete_only=False)
-    rows = _our_rows(layout, evaluations, scores)
     title = f"{benchmark.title}, all our scores: not comparable with published scores"
-    return layout.leaderboard(board_id, title, rows, notes)
+    return layout.leaderboard(board_id, title, _our_rows(layout, evaluations, scores), notes)
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
@@ -224,8 +221,7 @@ def find_boards(folder: Path) -> list[Leaderboard]:
     the published rows, which are those of the benchmark's newest copy; and one of our rows alone, if it has a score that the first lacks."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):
-        benchmark = evaluation.benchmark
-        by_benchmark.setdefault((benchmark.name, repr(benchmark.types)), []).append(evaluation)
+        by_benchmark.setdefault((evaluation.benchmark.name, repr(evaluation.benchmark.types)), []).append(evaluation)
     boards = []
     versions = Counter[str]()
     for (name, _), evaluations in by_benchmark.items():

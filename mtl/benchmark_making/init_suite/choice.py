@@ -63,8 +63,7 @@ def are_candidates(column: FileColumn) -> bool:
 
 
 def _possible_numberings(targets: FileColumn, sizes: Sequence[int]) -> list[list[str]]:
-    """What may stand for the first candidate, the second and so on: letters, or numbers from 0 or from 1. A possible numbering has each target among
-    the numbers of its row, which has so many candidates."""
+    """What may stand for the first candidate, the second and so on, so that each target fits its row: letters, or numbers from 0 or from 1."""
     if all(map(INDEX.fullmatch, targets.counts)):
         texts = [str(int(text)) for text in targets.texts]  # 01 is 1
         numberings = [[str(first + place) for place in range(max(sizes))] for first in (0, 1)]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.choice import guess_choice
@@ -23,13 +23,6 @@ MOST_LABELS = 500
 ENOUGH_ROWS = 20  # of each label on average; fewer than 20 labels need as many rows each as there are labels
 
 
-class LikelyKind(NamedTuple):
-    """The kind that targets look like."""
-
-    kind: str
-    question: str | None = None  # which asks the user, if another kind is possible
-
-
 def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
     """Declare the kind of a target and its keys, from the files that have targets. Raises InputError for targets of which no task can be made."""
     guess.kind = _known_kind(known)
@@ -46,10 +39,7 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
     if guess.kind in ("", "choice") and guess_choice(guess, tables, joined, known.get("candidates")):
         return
     if not guess.kind:
-        likely = _kind_of_numbers(main, joined) if joined.numbers else _kind_of_words(main, joined)
-        guess.kind = likely.kind
-        if likely.question:
-            guess.questions.append(likely.question)
+        guess.kind = _kind_of_numbers(guess, main, joined) if joined.numbers else _kind_of_words(guess, main, joined)
     if guess.kind == "labels":
         declare_labels(guess, main, joined)
         guess.questions += label_questions(main, joined, by_split)
@@ -72,8 +62,7 @@ def _known_kind(known: Mapping[str, Any]) -> str:
     if metric == "accuracy":
         return "labels"  # although it fits other kinds, too
     kinds = list(metric_named(metric).kinds) if is_metric(metric) else []
-    implies_kind = kinds in (["labels"], ["number"])
-    return kinds[0] if implies_kind else ""
+    return kinds[0] if kinds in (["labels"], ["number"]) else ""
 
 
 def _check_cells(table: FileTable, target: FileColumn) -> None:
@@ -86,37 +75,36 @@ def _check_cells(table: FileTable, target: FileColumn) -> None:
         raise InputError(problem, path=table.path, line=line)
 
 
-def _kind_of_numbers(main: FileColumn, joined: FileColumn) -> LikelyKind:
-    """The kind that numbers look like: labels if they are truth values, two at most, or named in the file's metadata, and numbers if some are not
-    whole, or if many are ratings or have gaps. All others are whole numbers that may be either, with a question."""
+def _kind_of_numbers(guess: Guess, main: FileColumn, joined: FileColumn) -> str:
+    """The kind that numbers look like: labels or numbers. The guess gets a question about whole numbers that may be either."""
     numbers = joined.numbers or []
     are_written_whole = joined.whole_numbers is not None  # 2.0 is whole, but not written so
     if joined.is_truth or (are_written_whole and (main.labels or len(numbers) <= 2)):
-        return LikelyKind("labels")
+        return "labels"
     if not all(number.is_integer() for number in numbers):
-        return LikelyKind("number")
+        return "number"
     least, most = int(numbers[0]), int(numbers[-1])
     are_many = len(numbers) > MOST_CLASSES
     are_ratings = main.words[-1] in RATING_NAMES
     have_gaps = len(numbers) < most - least + 1
     if are_many and (are_ratings or have_gaps):
-        return LikelyKind("number")
-    kind = "number" if are_many or are_ratings or not are_written_whole else "labels"
-    question = f"kind: {count(len(numbers), 'whole number')}, {least} to {most}, may be {NUMBERS_OR_CLASSES}"
-    return LikelyKind(kind, question)
+        return "number"
+    figures = f"{count(len(numbers), 'whole number')}, {least} to {most}"
+    guess.questions.append(f"kind: {figures}, may be {NUMBERS_OR_CLASSES}")
+    return "number" if are_many or are_ratings or not are_written_whole else "labels"
 
 
-def _kind_of_words(main: FileColumn, joined: FileColumn) -> LikelyKind:
-    """The kind that targets other than numbers look like, with a question if they are no certain labels. Raises InputError for texts."""
+def _kind_of_words(guess: Guess, main: FileColumn, joined: FileColumn) -> str:
+    """The kind that other targets look like; the guess gets a question if they are no certain labels. Raises InputError for texts."""
     labels = len(joined.counts)
     are_frequent = labels * min(labels, ENOUGH_ROWS) <= main.rows
     if labels <= MOST_LABELS and are_frequent:
-        return LikelyKind("labels")
+        return "labels"
     are_mostly_texts = min(main.several_words, len(main.counts)) * 2 > main.rows
     if are_mostly_texts:
         raise InputError(f"column {quoted(main.name)} holds texts ({_figures(main)}): {TEXTS}")
-    question = f"kind: {_figures(main)} may be labels (kind: labels), or words without a list (kind: word)"
-    return LikelyKind("word", question)
+    guess.questions.append(f"kind: {_figures(main)} may be labels (kind: labels), or words without a list (kind: word)")
+    return "word"
 
 
 def _figures(targets: FileColumn) -> str:

@@ -61,22 +61,15 @@ def is_key_of(name: str, objects: str) -> bool:
 
 
 def _list_cells(name: str, items: list[Any]) -> dict[str, Cell]:
-    """The cells of a list: one list of texts, or one for each key of its objects, or one that cannot be read."""
+    """The cells of a list: of texts, or of each key that all its objects have. A cell of its own name says what else it has, which cannot be read."""
     if is_list(items):
         return {f"{name}{LIST}": [text(item) for item in items]}
-    if values_by_key := lists_below(items):
-        return _key_cells(name, items, values_by_key)
-    return {name: Unreadable(f"a list of {' and '.join(sorted(set(map(_plural_kind, items))))}")}
-
-
-def _key_cells(name: str, items: list[Any], values_by_key: Mapping[str, list[str]]) -> dict[str, Cell]:
-    """The cells of the keys that all objects of a list have. If an object has further keys, a cell of the list itself says so."""
-    cells: dict[str, Cell] = {}
-    if any(len(item) > len(values_by_key) for item in items):
-        cells[name] = Unreadable(PARTS)
-    for key, values in values_by_key.items():
-        cells[f"{name}.{key}{LIST}"] = values
-    return cells
+    values_by_key = lists_below(items)
+    if not values_by_key:
+        return {name: Unreadable(f"a list of {' and '.join(sorted(set(map(_plural_kind, items))))}")}
+    have_more_keys = any(len(item) > len(values_by_key) for item in items)
+    cells: dict[str, Cell] = {name: Unreadable(PARTS)} if have_more_keys else {}
+    return cells | {f"{name}.{key}{LIST}": values for key, values in values_by_key.items()}
 
 
 def _plural_kind(item: object) -> str:

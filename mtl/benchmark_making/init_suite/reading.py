@@ -93,8 +93,7 @@ def _declare_made_up_header(guess: Guess, sniffed: Mapping[str, Sniffed]) -> Non
 
 
 def _unlike_names(rows: Rows) -> list[str]:
-    """The cells of a table's first line that may be no names: texts of many words, numbers, cells that stand twice in the line or again in their
-    column, and empty ones. But above numbers one may be empty: pandas writes the line `,text,label` above `0,a text,good`."""
+    """The cells of a table's first line that may be no names. Above numbers one may be empty: pandas writes `,text,label` above `0,a text,good`."""
     unlike: list[str] = []
     for cell, *below in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
         is_value = len(cell.split()) > LONGEST_NAME or NUMBER.fullmatch(cell.strip())

@@ -100,8 +100,7 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
 
 
 def guess_several(guess: Guess, several: SeveralLabels, tables: SplitTables) -> None:
-    """Declare kind, labels, separator and metric of a task with several labels of a row. The main file gives the figures. Raises InputError if no row
-    has a label."""
+    """Declare the keys of a task with several labels of a row, with figures of the main file. Raises InputError if no row has a label."""
     by_split = {split: several.joined_labels(table) for split, table in tables.items()}
     columns = list(by_split.values())
     main, joined = columns[0], FileColumn.joined(columns)  # the first file is the main one

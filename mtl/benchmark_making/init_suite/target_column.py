@@ -85,8 +85,7 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
 
 
 def _named_targets(table: FileTable, possible: Columns) -> Columns:
-    """The columns that are surely targets by their names; if there are none, those with likely names, but only if no other column remains that is no
-    source. Raises InputError if a column with such a name has no value in some rows."""
+    """The columns that are targets by their names, surely or else likely. Raises InputError if one of such a name has no value in some rows."""
     for name, problem in table.incomplete.items():
         if name.lower() in {*LABEL_NAMES, *LIKELY_NAMES}:
             raise InputError(problem)

@@ -74,8 +74,7 @@ def _are_positions(words: Sequence[str]) -> bool:
 
 
 def _token_column(table: FileTable, words: Mapping[str, Words], known: Mapping[str, Any]) -> str | None:
-    """The column of tokens among those of words; None if nothing says which it is. Either the user names it as the last text, or it is the only one
-    with the name of tokens, or it is the first one of a file in the form CoNLL."""
+    """The column of tokens among those of words; None if nothing says which it is: the user, its name, or a file in the form CoNLL."""
     is_conll = form_of(table.path, table.layout) == "conll"
     named = [name for name in words if "." not in name and TOKEN_COLUMNS.intersection(table.columns[name].words)]
     if "text" in known:

@@ -75,10 +75,8 @@ def _lists(table: FileTable) -> list[str]:
     """The columns of lists, also those that some rows lack, or that no column's name reaches. A list of tokens alone does not count."""
     lists = [name for name in [*table.columns, *table.incomplete] if name.endswith(LIST)]
     lists += [name for name, what in table.unread.items() if what.startswith("a list") or what == NO_NAME]
-    if len(lists) == 1 and lists[0] in table.columns and "." not in lists[0]:
-        are_tokens = TOKEN_NAMES.intersection(table.columns[lists[0]].words)
-        return [] if are_tokens else lists
-    return lists
+    is_alone = len(lists) == 1 and lists[0] in table.columns and "." not in lists[0]
+    return [] if is_alone and TOKEN_NAMES.intersection(table.columns[lists[0]].words) else lists
 
 
 def _is_beside(table: FileTable, name: str, target: FileColumn) -> bool:

@@ -150,8 +150,7 @@ def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOpt
 
 def _open_reader(options: Any, seed: int, suite: Suite | None, device: torch.device) -> tuple[Reader, int]:
     """The reader of the vectors of embeddings in READ_SETTINGS, with these options (`EmbedderKind.options`), and the number of their parameters.
-    The device computes an ELMo's vectors, in float32. Raises InputError for vectors that are not there or cannot be read, or of another size than
-    `options.dim`."""
+    The device computes an ELMo's vectors, in float32. Raises InputError for vectors that cannot be read, or of another size than `options.dim`."""
     kind = EMBEDDERS[options.name]
     kind.check_installed(options.name)
     if kind.exists is None:  # random vectors, which follow from the seed

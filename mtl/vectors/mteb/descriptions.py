@@ -57,8 +57,7 @@ def _differences(place: str, ours: Mapping[str, Any], described: Mapping[str, An
 
 
 def _statistics(task: AbsTask, split: str, subset: str | None) -> Mapping[str, Any]:
-    """The statistics of the rows of a split, as mteb computes them. The texts of a corpus are read here, block by block: mteb would hold all of
-    them in memory. `subset` is None for a task without subsets."""
+    """The statistics of a split as mteb computes them, but of a corpus block by block, to save memory. `subset`: None for a task without subsets."""
     if not isinstance(task, AbsTaskRetrieval):
         return task._calculate_descriptive_statistics_from_split(split, hf_subset=subset)
     task.convert_v1_dataset_format_to_v2(num_proc=None)
