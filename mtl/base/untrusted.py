@@ -131,7 +131,8 @@ def _form_problem(content: Any, form: type, reason: str) -> str:
 
 
 def _wrong_key(content: Any, node: dict[Any, Any], form: type) -> Any:
-    """The key of `node`, a dictionary within `content`, whose value does not fit: msgspec does not name it. It alone stays: no other fault is met."""
+    """The key of `node`, a dictionary within `content`, whose value is not of the form: msgspec does not name it. Removes the other
+    keys from `node`, so that a search in its value meets no other fault."""
     for key, value in list(node.items()):
         node.clear()
         node[key] = value

@@ -134,7 +134,8 @@ class Leaderboard:
 
 
 def _best_of_split(rounded: Mapping[Row, float], column: str) -> set[Row]:
-    """The rows with the best rounded score in a column, on one split; none if no two compare. Marked ones count alone, and for one reason."""
+    """The rows with the highest of the rounded scores in a column, which are all of one split; none if no two can be compared. Marked scores count if
+    no other ones are there, and all are marked for the same reason."""
     compared = [row for row in rounded if not row.mark(column)] or list(rounded)
     causes = [row.causes.get(column, {}) for row in compared]
     if len(compared) < 2 or any(cause != causes[0] for cause in causes):

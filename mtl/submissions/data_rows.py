@@ -167,7 +167,8 @@ def _columns_of_both(rows: DataRows, lines: PredictionLines) -> list[str]:
 
 
 def _check_numbers(rows: DataRows, lines: PredictionLines, order: Order, id_columns: Sequence[str]) -> None:
-    """Raise InputError if the numbers may be ids of other rows: a column of the data has their name, or ids all among them, and another order."""
+    """Raise InputError if the numbers may be ids that put the predictions to other rows. They may be if a column of the data file has the
+    same name as the column of the numbers, or if it has ids that are all among the numbers, and its values have another order."""
     title, numbers = str(lines.marks.number_column), lines.marks.ids or ()
     for column in rows.columns:
         has_same_name = column.lower() == title.lower()

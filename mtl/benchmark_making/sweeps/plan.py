@@ -44,7 +44,8 @@ def _begun(job: Job, folder: Path) -> list[str]:
     finetuned = sorted(folder.glob(f"finetune/*/{DONE}"))
     reached = "stage 1" if pretrain_folder(folder).exists() else ""
     if finetuned or (pretrain_folder(folder) / DONE).exists():
-        reached = f"stage 2, {len(finetuned)} of {sum(task.answered_by is None for task in job.run_tasks)} tasks"
+        tasks = [task for task in job.run_tasks if task.answered_by is None]
+        reached = f"stage 2, {len(finetuned)} of {len(tasks)} tasks"
     if holder := running_holder(folder / TRAINING):
         return ["running", f"{holder.host}, {reached or 'beginning'}"]
     return ["interrupted" if reached else "waiting", reached]

@@ -65,7 +65,8 @@ def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path],
 
 
 def _claim(folder: Path, training: dict[str, Any], files: list[Path]) -> None:
-    """Claim the folder, without what a training that has no checkpoint left. Raises InputError for another's checkpoint, and a damaged claim."""
+    """Claim the folder for a training, and remove what another one without a checkpoint left. Raises InputError for the checkpoint of another one,
+    and for a damaged claim."""
     claim = folder / CLAIM
     claimed = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
     if (folder / CHECKPOINT).exists():
