@@ -188,12 +188,6 @@ class Submission(TypedDict, total=False):
     name: str | None
     """the system's name in a submission with an entry on it; None: the title of the run's method (default: None)"""
 
-class Selected(TypedDict, total=False):
-    runs: Mapping[str, str]
-    """for each task, the run whose predictions are taken: a folder in settings/ of the run's folder (default: None)"""
-    search: str | None
-    """what was searched, for the notes (default: None)"""
-
 class Settings(TypedDict, total=False):
     suite: Any
     """a name in configs/suite, or the path of a suite file; auto: klej if its data is there, else klej-sample"""
@@ -265,5 +259,3 @@ class Settings(TypedDict, total=False):
     """of the seeds, in the table's first row: the median, or the mean ± standard deviation; the other stands below it"""
     choosing_share: float | None
     """share of a task's dev examples that choose, as in 0.5; the task is then scored on its other dev examples alone. None: all dev …"""
-    selected: Selected
-    """settings of the method selected; mtl sweep sets them"""

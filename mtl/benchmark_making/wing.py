@@ -9,7 +9,6 @@ WING = Wing(
         "AuditReport": "mtl.benchmark_making.audits.checks:AuditReport",
         "audit": "mtl.benchmark_making.audits.checks:audit",
     },
-    methods={"selected": "mtl.benchmark_making.sweeps.selected:SELECTED"},
     engines={"ray": "mtl.benchmark_making.sweeps.ray_cluster:RayCluster"},
     fetch_copy=lazy("mtl.benchmark_making.hub:fetch_from_hub"),
     notes=lazy("mtl.benchmark_making.power:power_note"),

@@ -56,10 +56,6 @@ class MethodKind(ABC):
         assert self.loads is not None
         return resolve(self.loads)(request)
 
-    def chosen_run(self, config: Config, folder: Path, task: str | None) -> Path | None:
-        """The folder of the other run whose models answer a task (None: all) of this run, if one does. Raises InputError if several do."""
-        return None
-
     def check(self, config: Config, suite: Suite) -> None:  # noqa: B027
         """Raise InputError, before any data is read, for settings that contradict each other and for a file or package that is missing."""
 

@@ -80,8 +80,6 @@ class Predictor:
             check_plain_folder(run_dir)
         config = read_config(folder.config, lambda name: embedder_kind(name).options)
         method = METHODS[method_name(config.method)]
-        if (chosen_run := method.chosen_run(config, run_dir, task)) is not None:
-            return cls.load(chosen_run, seed, task, device, encoder_task)
         if method.loads is None:
             message = f"the models of method {config.method} are not kept; runs of these methods predict new examples"
             raise InputError(f"{message}: {', '.join(name for name in METHODS if METHODS[name].loads)}", path=run_dir)

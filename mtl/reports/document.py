@@ -130,7 +130,6 @@ def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
         "average": average.get("median"), "average_interval": average.get("interval"),
         "missing": list(row.missing), "partial_groups": list(row.partial),
         "reduced": list(row.reduced), "apart": dict(row.apart), "seen": list(row.seen),
-        "chosen_on_scored": summary.get("chosen_on_scored", []), "settings": summary.get("settings", {}),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": row.cost,
     }  # fmt: skip

@@ -12,7 +12,7 @@ _SPECIAL = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "†": r"\dag{}", "‡": r"\ddag{}", "§": r"\S{}", "¶": r"\P{}", "×": r"$\times$", "–": "--", "−": "$-$", "α": r"$\alpha$",
+    "†": r"\dag{}", "‡": r"\ddag{}", "§": r"\S{}", "×": r"$\times$", "–": "--", "−": "$-$", "α": r"$\alpha$",
 }  # fmt: skip
 
 

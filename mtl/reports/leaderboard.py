@@ -142,8 +142,7 @@ def _interval(sample: Sample, lowest: float) -> tuple[float, float]:
 
 def _causes_of_marks(run: FinishedRun, averaged: Sequence[str], apart: Mapping[str, str]) -> dict[str, Causes]:
     """What causes the marks of a run's row, by column. `averaged` are the tasks of its average."""
-    reduced, chosen = run.summary["reduced"], run.summary.get("chosen_on_scored", ())
-    marked_tasks = {"†": {id: id for id in reduced}, "§": apart, "¶": {id: id for id in chosen}}
+    marked_tasks = {"†": {id: id for id in run.summary["reduced"]}, "§": apart}
     causes: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
     if missing := run.suite.lacking(run.summary["tasks"]):
         causes[AVERAGE]["*"] = missing

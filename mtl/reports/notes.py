@@ -45,16 +45,13 @@ def _score_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
-    """The notes on the marks *, † and ¶, with the tasks that they are about."""
+    """The notes on the marks * and †, with the tasks that they are about."""
     for names, ids in _by_text((row.name, ", ".join(row.missing)) for row in rows if row.average):
         yield f"* AVG is partial, without {ids}: {names}."
     reduced = ", ".join(id for id in suite.tasks if any(id in row.reduced for row in rows))
     if reduced:
         data = f"other split sizes than the published ones{_other_data(suite, rows)}"
         yield f"† {data}, not comparable with published scores: {reduced}; an average with † includes such a task."
-    chosen = ", ".join(id for id in suite.tasks if any(id in row.scores and "¶" in row.mark(id) for row in rows))
-    if chosen:
-        yield f"¶ its setting was chosen on the dev examples that score it, so it is too high: {chosen}."
 
 
 def apart_notes(rows: Sequence[Row]) -> list[str]:

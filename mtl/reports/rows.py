@@ -81,7 +81,7 @@ class Row:
 
     def mark(self, column: str) -> str:
         """The marks of a score: * for a mean without some of its tasks; for a task, or a mean with one, † where its data differs from the published
-        data, ‡ where the encoder has seen its training rows, § where other examples score it, ¶ where these chose its setting."""
+        data, ‡ where the encoder has seen its training rows, § where other examples score it."""
         return self.marks.get(column, "")
 
     def is_apart(self, column: str) -> bool:

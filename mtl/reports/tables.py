@@ -15,7 +15,7 @@ from mtl.tasks.suite import AVERAGE
 
 SCORE_COLUMNS = (
     *("name", "what", "family", "source", "split", "task", "metric", "median", "min", "max", "mean"),
-    *("standard_deviation", "interval_low", "interval_high", "by_seed", "partial", "reduced", "setting", "scale"),
+    *("standard_deviation", "interval_low", "interval_high", "by_seed", "partial", "reduced", "scale"),
 )
 COMPARISON_COLUMNS = (
     *("one", "other", "task", "difference", "low", "high"),
@@ -63,7 +63,6 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
                 "" if id == AVERAGE else " ".join(str(on_scale(seed_score)) for seed_score in by_seed),
                 "yes" if row.missing and id == AVERAGE else "no",
                 "yes" if "†" in row.mark(id) else "no",
-                row.run.summary.get("settings", {}).get(id, "") if row.run else "",
                 board.scale.perfect,
             ]
 

@@ -79,8 +79,6 @@ class Summary(MethodFacts):
     notes: NotRequired[list[str]]
     beside: NotRequired[list[Beside]]
     maybe_trained_on: NotRequired[list[str]]
-    settings: NotRequired[dict[str, str]]
-    chosen_on_scored: NotRequired[list[str]]
     hidden_size: NotRequired[Count]
 
 

@@ -20,7 +20,7 @@ from mtl.runs.table import average_marks
 from mtl.tasks.suite import Suite
 
 FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
-MARKS = {"*": "tasks of the average are missing", "†": "other data than published", "¶": "chosen on scored rows"}
+MARKS = {"*": "tasks of the average are missing", "†": "other data than published"}
 ALIGNED = (*[str.ljust] * 3, *[str.rjust] * 3, str.ljust)  # how the columns of `_table` are aligned
 
 

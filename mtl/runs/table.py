@@ -9,7 +9,7 @@ from mtl.runs.notes import splits_text, table_notes
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import Published, Suite
 
-TASK_MARKS = {"†": "reduced", "‡": "maybe_trained_on", "¶": "chosen_on_scored"}  # keys of a summary, by mark
+TASK_MARKS = {"†": "reduced", "‡": "maybe_trained_on"}  # keys of a summary, by mark
 
 
 def render(summary: Mapping[str, Any], suite: Suite) -> str:
@@ -24,9 +24,9 @@ def render(summary: Mapping[str, Any], suite: Suite) -> str:
 
 
 def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
-    """The marks of the average: * without one of its tasks, † and ¶ with a task that has this mark."""
-    of_tasks = [mark for mark in "†¶" if set(summary.get(TASK_MARKS[mark], ())) & set(suite.averaged)]
-    return "".join(["*", *of_tasks] if summary["partial"] else of_tasks)
+    """The marks of the average: * without one of its tasks, † with a task that has this mark."""
+    has_reduced_task = bool(set(summary["reduced"]) & set(suite.averaged))
+    return ("*" if summary["partial"] else "") + ("†" if has_reduced_task else "")
 
 
 class RunTable:
@@ -52,7 +52,7 @@ class RunTable:
         return rows
 
     def run_rows(self) -> list[list[str]]:
-        """The run's scores in bold, of several seeds further statistics, and the settings of tasks."""
+        """The run's scores in bold, and of several seeds further statistics."""
         count, title = len(self.summary["seeds"]), f"**{inert(self.summary['title'])}**"
         medians = self._cells(self.summary["average"], {id: record["median"] for id, record in self.scores.items()})
         if count == 1:
@@ -65,8 +65,6 @@ class RunTable:
         if count > 1:
             for extreme in ("min", "max"):
                 rows.append([extreme, "", *[self.scale.show(self.scores[id][extreme]) for id in self.tasks]])
-        if settings := self.summary.get("settings"):
-            rows.append(["setting", "", *[settings[id] for id in self.tasks]])
         return rows
 
     def compared_rows(self) -> list[list[str]]:

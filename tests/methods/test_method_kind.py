@@ -55,7 +55,7 @@ def test_keys_that_methods_read_their_files_and_their_names(configs: dict[str, C
             section = key.partition(".")[0]
             only = {
                 **{"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "static": ["static"]},
-                **{name: [name] for name in ("imported", "ensemble", "selected")},
+                **{name: [name] for name in ("imported", "ensemble")},
                 **{"transformer": ["transformer"], "finetune": TRAINED, "loss": TRAINED, "trainer": TRAINED},
             }.get(section, ["lstm"])
             assert readers == SHARED.get(key, only), key

@@ -38,8 +38,6 @@ def test_every_state_has_a_line(runs: Path, capsys: pytest.CaptureFixture[str]) 
     (runs / "klej/busy/summary.json").unlink()
     (runs / "klej/prepared").mkdir()
     (runs / "klej/empty").mkdir()
-    summary = json.loads((runs / "klej/whole/summary.json").read_text())
-    write_json(runs / "klej/whole/summary.json", {**summary, "chosen_on_scored": ["cbd"]})
     with lock(runs / "klej/busy/.lock"), lock(runs / "klej/prepared/.lock"):
         stored = {run.folder.name: run for run in stored_runs(runs)}
         assert main(["runs", str(runs)]) == 0
@@ -53,8 +51,7 @@ def test_every_state_has_a_line(runs: Path, capsys: pytest.CaptureFixture[str]) 
     assert header.split() == ["run", "suite", "seeds", "average", "age", "size"] and len(lines) == 6
     assert "damaged: " in lines[2] and "summary.json" in lines[2] and lines[4].endswith("running")
     assert total.startswith("6 runs, of them 1 unfinished, 2 running, 1 damaged; ")
-    assert stored["whole"].average.endswith("¶")
-    assert marks == "* tasks of the average are missing; † other data than published; ¶ chosen on scored rows"
+    assert marks == "* tasks of the average are missing; † other data than published"
 
 
 def test_a_run_that_ends_meanwhile_is_never_unfinished(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

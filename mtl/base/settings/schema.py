@@ -3,7 +3,7 @@ that were saved before there was the key. `mtl.base.typed.typed` makes a section
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -194,14 +194,6 @@ class EnsembleConfig:
 
 
 @dataclass
-class SelectedConfig:
-    """Only the method `selected` reads this."""
-
-    runs: dict[str, str] = field(default_factory=dict)
-    search: str | None = None
-
-
-@dataclass
 class TransformerConfig:
     """Only the method `transformer` reads this. Its defaults in configs/baseline.yaml are KLEJ's protocol."""
 
@@ -310,7 +302,6 @@ class Config:
     baselines: Annotated[bool, Role.INDIFFERENT] = True
     statistic: Annotated[Literal["median", "mean"], Role.INDIFFERENT] = "median"
     choosing_share: Annotated[float, PART] | None = None
-    selected: SelectedConfig = field(default_factory=SelectedConfig)
 
     @property
     def seeds_at_once(self) -> int:

@@ -1,10 +1,10 @@
-"""Make the runs of a sweep that are not finished, and the run of its choice."""
+"""Make the runs of a sweep that are not finished."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from mtl.base.errors import BusyError, DivergedError, InputError, UserError, resources_as_input
+from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.log import logger
 from mtl.benchmark_making.sweeps.sweep import Sweep
 from mtl.jobs.engines import Failures
@@ -15,18 +15,14 @@ MakeTogether = Callable[[Sequence[Job]], Any]
 
 
 def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Callable[[], Any]) -> list[str]:
-    """Make the runs that are not finished, then the run of the choice if the file has one, then the report.
+    """Make the runs that are not finished, then the report.
     Finished runs are checked first, so that a run whose data has changed is found before hours of training. `make` makes one run after another;
     `make_together` makes all at once if their seeds run in processes of their own (`Config.runs_apart`). `report` is called if any run is finished.
-    Where a choice is made, a run that diverges is not chosen, which is no error.
 
     Returns the names of the runs that other processes are making, and which are left to them. Raises InputError and DivergedError as a run does: that
     of a finished run at once, that of another run after all runs have ended and the report is written."""
     try:
         busy = _make_runs(sweep, make, make_together)
-        if sweep.search is not None and not busy:  # the choice needs all runs
-            with _errors_begin_with(str(sweep.path)):
-                make(sweep.search.job())
     except UserError:
         if any(run.is_finished for run in sweep.runs):
             try:
@@ -51,17 +47,12 @@ def _make_runs(sweep: Sweep, make: Make, make_together: MakeTogether) -> list[st
         with suppress(BusyError), _errors_begin_with(f"{sweep.path}: run {run.name}"):  # its process checks a busy run
             run_baseline(run)
     busy: list[str] = []
-    try:
-        with _errors_begin_with(str(sweep.path)):
-            if waiting and waiting[0].config.runs_apart:
-                make_together(waiting)
-            else:
-                busy, failures = _make_in_turn(waiting, make, len(sweep.runs))
-                failures.check()
-    except DivergedError as error:
-        if sweep.search is None:
-            raise
-        logger.warning("%s; what has diverged is not chosen", error)
+    with _errors_begin_with(str(sweep.path)):
+        if waiting and waiting[0].config.runs_apart:
+            make_together(waiting)
+        else:
+            busy, failures = _make_in_turn(waiting, make, len(sweep.runs))
+            failures.check()
     return busy
 
 

@@ -1,6 +1,7 @@
 """The runs of a sweep: those that its file lists, each with its settings, its name and its folder, checked before the first one starts."""
 
 import itertools
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +15,6 @@ from mtl.base.log import logger
 from mtl.base.settings.layers import check_names_no_code, find_yaml, flatten, flatten_config
 from mtl.base.settings.schema import INDIFFERENT, PAPER
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.benchmark_making.sweeps.run_names import run_name
-from mtl.benchmark_making.sweeps.selected import SETTINGS
-from mtl.benchmark_making.sweeps.selection import Search, has_choice
 from mtl.data.sample import awaits_generation
 from mtl.data.splits import check_present, has_files
 from mtl.jobs.job import Job, load_job, load_run
@@ -27,7 +25,7 @@ BASE_KEYS = ("suite", "data_dir", "method", "embeddings", "variant", "architectu
 # Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
 UNNAMED = {*BASE_KEYS, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
 LONGEST_NAME = 200  # bytes; file systems take 255
-SECTIONS = ("title", "settings", "grid", "runs", "select")
+SECTIONS = ("title", "settings", "grid", "runs")
 MOST_RUNS = 100_000  # of a grid
 EACH = "each"  # the value of tasks: in a sweep file that makes a run for each task
 
@@ -48,17 +46,14 @@ class Sweep:
     title: str
     path: Path
     runs: list[Job]
-    search: Search | None = None  # the choice among them
 
 
 def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
     """The sweep of the file with this name or path, of all its runs or of those that `only` names. `overrides` are settings for every run, which
     replace those of the file. Raises InputError for every error that can be found before the first run starts, such as missing data."""
     path = find_yaml("sweep", name)
-    title, entries, chooses = read_sweep_file(path)
-    if chooses and only:
-        raise InputError(f"--only {only[0]}: {path} chooses among its runs (select:), and needs all of them")
-    runs = list(_load_runs(path, entries, overrides or {}, f"{path.stem}/{SETTINGS}" if chooses else ""))
+    title, entries = read_sweep_file(path)
+    runs = list(_load_runs(path, entries, overrides or {}))
     _check_together(path, runs)
     names = [run.name for run in runs]
     if unknown := set(only) - set(names):
@@ -69,17 +64,17 @@ def load_sweep(name: str, overrides: Mapping[str, Any] | None = None, only: Sequ
             _check_run(run)
         except InputError as error:
             raise InputError(f"{path}: run {run.name}: {error}") from None
-    return Sweep(title, path, chosen, Search(path, runs, runs[0].folder.path.parents[1]) if chooses else None)
+    return Sweep(title, path, chosen)
 
 
-def _load_runs(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, Any], subfolder: str) -> Iterator[Job]:
-    """The runs of a sweep file, without those whose method has no task, in a subfolder of that of the suite. An error names the run."""
+def _load_runs(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, Any]) -> Iterator[Job]:
+    """The runs of a sweep file, without those whose method has no task. An error names the run."""
     for number, entry in enumerate(entries, 1):
         naming = [key for key in entry.naming if key not in overrides]  # what all runs share is no part of their names
         overridden = RunEntry(entry.label, naming, {**entry.settings, **overrides})
         by_task = entry.settings.get("tasks") == EACH
         try:
-            runs = _runs_by_task(overridden, subfolder) if by_task else [_run(overridden, subfolder)]
+            runs = _runs_by_task(overridden) if by_task else [_run(overridden)]
         except InputError as error:
             settings = ", ".join(f"{key}={value}" for key, value in entry.settings.items())
             raise InputError(f"run {entry.label or f'{number} ({settings})'}: {error}", path=path) from None
@@ -91,10 +86,10 @@ def _load_runs(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, 
                 yield run
 
 
-def _runs_by_task(entry: RunEntry, subfolder: str) -> list[Job]:
+def _runs_by_task(entry: RunEntry) -> list[Job]:
     """A run for each trained task and those that its head answers; one run if the method has no task."""
     settings = {key: value for key, value in entry.settings.items() if (key, value) != ("tasks", EACH)}
-    run_on_all = _run(replace(entry, settings=settings), subfolder)
+    run_on_all = _run(replace(entry, settings=settings))
     if _is_idle(run_on_all):
         return [run_on_all]
     answered: dict[str, list[str]] = {task.id: [] for task in run_on_all.run_tasks if task.answered_by is None}
@@ -104,37 +99,45 @@ def _runs_by_task(entry: RunEntry, subfolder: str) -> list[Job]:
     runs = []
     for id, tasks in answered.items():
         label = None if entry.label is None else f"{entry.label}-{id}"
-        runs.append(_run(RunEntry(label, naming, {**settings, "tasks": tasks}), subfolder))
+        runs.append(_run(RunEntry(label, naming, {**settings, "tasks": tasks})))
     return runs
 
 
-def _run(entry: RunEntry, subfolder: str) -> Job:
-    """The run of an entry, in a subfolder of that of its suite. Raises InputError for settings that no run or no sweep has."""
+def _run(entry: RunEntry) -> Job:
+    """The run of an entry. Raises InputError for settings that no run or no sweep has."""
     if "run_dir" in entry.settings:
         raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
-    run = load_run(entry.settings, partial(_with_name, entry, subfolder))
+    run = load_run(entry.settings, partial(_with_name, entry))
     if not _is_idle(run):
         run.check_tasks()
     return run
 
 
-def _with_name(entry: RunEntry, subfolder: str, job: Job) -> Job:
+def _with_name(entry: RunEntry, job: Job) -> Job:
     """The job of an entry with its name, and with the folder of this name."""
     name = entry.label or _name(entry, job)
     if len(name.encode()) > LONGEST_NAME:
         raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
-    folder = job.folder.path.parent / subfolder / name
+    folder = job.folder.path.parent / name
     return replace(job, config=replace(job.config, run_dir=str(folder)), name=name)
 
 
 def _name(entry: RunEntry, job: Job) -> str:
-    """The name of a run without a label: the method's folder, and those of its own settings that change it. No other run matters."""
+    """The name of a run without a label, which depends on no other run: the method's folder, and those of its own settings that change it, as in
+    "random-frozen,encoder.hidden_size=256"."""
     base_settings = {key: entry.settings[key] for key in BASE_KEYS if key in entry.settings}
     if job.config.preset != PAPER and "preset" not in base_settings:  # the machine may have chosen it
         base_settings["preset"] = job.config.preset
     base, flat = flatten_config(load_job(base_settings).config), flatten_config(job.config)
     changed = [key for key in entry.naming if key not in UNNAMED and flat[key] != base.get(key)]
-    return run_name(job.folder.path.name, {key: flat[key] for key in changed})
+    return ",".join([job.folder.path.name, *(f"{key}={_as_name(flat[key])}" for key in changed)])
+
+
+def _as_name(value: Any) -> str:
+    """A value as a part of a folder's name."""
+    if isinstance(value, list):
+        return "+".join(map(_as_name, value))
+    return re.sub(r"[^\w.+-]", "-", value if isinstance(value, str) else json.dumps(value))
 
 
 def _is_idle(job: Job) -> bool:
@@ -173,8 +176,8 @@ def _check_run(run: Job) -> None:
         raise InputError(f"{error}; or name the other runs: --only NAME --only NAME") from None
 
 
-def read_sweep_file(path: Path) -> tuple[str, list[RunEntry], bool]:
-    """The title of a sweep file, its runs, and whether it chooses among them. Raises InputError, which names the section, for another form."""
+def read_sweep_file(path: Path) -> tuple[str, list[RunEntry]]:
+    """The title of a sweep file, and its runs. Raises InputError, which names the section, for another form."""
     content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
         raise InputError(f"unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}", path=path)
@@ -183,7 +186,7 @@ def read_sweep_file(path: Path) -> tuple[str, list[RunEntry], bool]:
     entries += _listed_entries(path, content.get("runs") or [], shared)
     if not entries:
         raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
-    return str(content.get("title") or path.stem), entries, has_choice(content, path)
+    return str(content.get("title") or path.stem), entries
 
 
 def _grid_entries(path: Path, section: Any, shared: Mapping[str, Any]) -> list[RunEntry]:

@@ -1,7 +1,7 @@
 // The cells of the table.
 
 const VERDICTS = { better: "▲", worse: "▼", undecided: "≈", "too few seeds": "?" };
-const MARKS = { "*": " partial", "†": " other data", "‡": " training rows seen", "§": " other examples", "¶": " setting chosen on these examples" };
+const MARKS = { "*": " partial", "†": " other data", "‡": " training rows seen", "§": " other examples" };
 const RELATIONS = { undecided: "not significantly different from", "too few seeds": "too few seeds to compare with" };
 
 /** A score or an average with its marks; below it, its spread or the verdict of the paired test. */
@@ -11,7 +11,7 @@ function scoreCell(row, column, emphasised, below) {
   const average = column === "average";
   return h(
     "td",
-    { class: average ? "number average" : "number", title: average ? null : ownValue(row.settings, column.id) },
+    { class: average ? "number average" : "number" },
     h("span", { class: emphasised ? "score best" : "score" }, formatScore(value), emphasised && screenReaderText(" (best)")),
     [...marksOf(row, column)].map((mark) => labelledSymbol(mark, MARKS[mark])),
     below,

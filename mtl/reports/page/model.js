@@ -135,7 +135,6 @@ function withAverageOver(row, tasks, suite) {
     other_sizes: averaged.filter((task) => row.reduced?.includes(task.id)),
     elsewhere: averaged.filter((task) => ownValue(row.apart, task.id)),
     trained_on: averaged.filter((task) => row.seen?.includes(task.id)),
-    flattered: averaged.filter((task) => row.chosen_on_scored?.includes(task.id)),
   };
 }
 
@@ -160,15 +159,14 @@ function matches(row, choices) {
   );
 }
 
-/** Why a value is not comparable with others (a partial average, other data, other examples, training rows seen, a setting chosen on the examples), as a
-    key; "" if it is comparable. */
+/** Why a value is not comparable with others (a partial average, other data, other examples, training rows seen), as a key; "" if it is comparable. */
 function caveat(row, column) {
   const ids = (tasks) => tasks.map((task) => task.id).join();
   if (column === "average")
-    return row.lacking.length || row.other_sizes.length || row.trained_on.length || row.elsewhere.length || row.flattered.length
-      ? `${ids(row.lacking)};${ids(row.other_sizes)};${ids(row.trained_on)};${ids(row.flattered)};${row.elsewhere.map((task) => ownValue(row.apart, task.id)).join()}`
+    return row.lacking.length || row.other_sizes.length || row.trained_on.length || row.elsewhere.length
+      ? `${ids(row.lacking)};${ids(row.other_sizes)};${ids(row.trained_on)};${row.elsewhere.map((task) => ownValue(row.apart, task.id)).join()}`
       : "";
-  const reasons = [row.reduced?.includes(column.id) && "reduced", ownValue(row.apart, column.id), row.seen?.includes(column.id) && "seen", row.chosen_on_scored?.includes(column.id) && "chosen"].filter(Boolean);
+  const reasons = [row.reduced?.includes(column.id) && "reduced", ownValue(row.apart, column.id), row.seen?.includes(column.id) && "seen"].filter(Boolean);
   return reasons.length ? `${column.id};${reasons.join()}` : "";
 }
 
@@ -189,15 +187,14 @@ function rankOf(row, column) {
   return (column === "average" ? row.average_rank : ownValue(row.ranks, column.id)) ?? null;
 }
 
-/** The marks *, †, ‡, § and ¶ of a value's caveats, which the notes explain. */
+/** The marks *, †, ‡ and § of a value's caveats, which the notes explain. */
 function marksOf(row, column) {
   const average = column === "average";
   const reduced = average ? row.other_sizes.length > 0 : row.reduced?.includes(column.id);
   const seen = average ? row.trained_on.length > 0 : row.seen?.includes(column.id);
   const partial = average ? row.lacking.length > 0 : row.partial_groups?.includes(column.id);
   const apart = average ? row.elsewhere.length > 0 : ownValue(row.apart, column.id);
-  const chosen = average ? row.flattered.length > 0 : row.chosen_on_scored?.includes(column.id);
-  return `${partial ? "*" : ""}${reduced ? "†" : ""}${seen ? "‡" : ""}${apart ? "§" : ""}${chosen ? "¶" : ""}`;
+  return `${partial ? "*" : ""}${reduced ? "†" : ""}${seen ? "‡" : ""}${apart ? "§" : ""}`;
 }
 
 /** The split that a score is on, or the splits of an average. */

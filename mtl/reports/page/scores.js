@@ -18,7 +18,7 @@ function scoreFigures(scene) {
       own && ["bar thick", "95 % CI"],
       own && ["bar", "lowest to highest over seeds"],
       published && ["dot", `published, ${publishedSplits(rows).join(", ")}`],
-      marked && ["", "* † ‡ § ¶ see the notes below the table"],
+      marked && ["", "* † ‡ § see the notes below the table"],
     ]),
     columns.length
       ? h(

@@ -19,7 +19,7 @@ def test_what_keys_are_follows_from_their_types_and_lists_have_examples() -> Non
         known |= dict(declared_keys(kind.options, "embeddings."))
     assert set(INDIFFERENT) <= set(known) and set(LOCATIONS) <= set(INDIFFERENT)
     assert CHOICES == ("suite", "method", "variant", "architecture", "preset")
-    assert BY_TASK == ("floor.train_rows", "imported.labels", "imported.rows", "selected.runs")
+    assert BY_TASK == ("floor.train_rows", "imported.labels", "imported.rows")
     lists = {key: hint for key, hint in declared_keys(Config) if "list[" in str(hint) and key not in BY_TASK}
     assert len(lists) == 6
     for hint in lists.values():
