@@ -39,8 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Two more than there are CPUs, since many tests wait for processes that they start."""
-    return (os.cpu_count() or 1) + 2
+    """One more than there are CPUs, since many tests wait for processes that they start. A further worker would import all packages once more."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
