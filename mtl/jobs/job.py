@@ -117,12 +117,10 @@ class Job:
         method = METHODS[self.config.method]
         if not method.reads_key("preset"):
             return {}
-        # A title has the last part of a setting's key, or the setting's value, between commas.
-        named = method.title(self.config).split(", ")
         changed = {}
         for key, value in flatten_config(self.config).items():
             is_set = self.origins.get(key) == COMMAND_LINE and value != self.file_settings.get(key)
-            is_named = key.rpartition(".")[2] in named or value in named
+            is_named = (key, value) in method.named_values.items()
             if is_set and not is_named and not matches(key, (*CHOICES, *INDIFFERENT, *NO_MODEL)):
                 changed[key] = value
         return changed
