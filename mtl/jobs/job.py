@@ -161,7 +161,7 @@ def load_job(settings: Mapping[str, Any]) -> Job:
 
 def load_run(settings: Mapping[str, Any], in_its_folder: Callable[[Job], Job] = lambda job: job) -> Job:
     """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine and method. A run
-    that has begun continues as it began; `in_its_folder` returns the job with the folder of its sweep. Raises InputError as `load_job`."""
+    that has begun continues as it began. `in_its_folder` gives a sweep's job the folder named after its settings. Raises InputError as `load_job`."""
     job = load_job(settings)
     saved_config = in_its_folder(job).folder.config
     begun = read_yaml(saved_config) if saved_config.exists() else {}

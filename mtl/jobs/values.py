@@ -101,7 +101,7 @@ def _ids(found: ValueRows, split: str, frame_index: Sequence[Any], key: str) -> 
     if ID in found.rows[0]:
         return [row[ID] for row in found.rows]
     if not found.index or found.index == list(frame_index):
-        return None
+        return None  # a list has the order of the data, and so has a frame of the suite
     if found.index_is_count and set(found.index) != set(frame_index):
         return None  # a count of other rows says nothing
     if not frame_index and all(isinstance(label, str) for label in found.index):
