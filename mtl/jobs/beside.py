@@ -1,7 +1,9 @@
-"""The logistic regression that stands beside a run in its table: it is made before the run, in a folder of its own."""
+"""The logistic regression that stands beside a run in its table: it is made before the run, in a folder of its own.
+The usual folder is runs/SUITE/logistic. If it holds one with other settings, data or tasks than the run's, that one stays, and the run has another
+in a folder beside it, as runs/SUITE/logistic,0f3a…, whose name ends in a hash of the run's data."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
@@ -32,14 +34,18 @@ def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
         kind.find_inputs(config, job.suite)
         check_trainer(config)
     with _absence_logged():
-        logistic, problem = _logistic_of(job, fingerprints(job.suite, job.run_tasks, job.data_dir))
-        if logistic.is_finished and not problem:
+        inputs = fingerprints(job.suite, job.run_tasks, job.data_dir)
+        usual = _usual_logistic(job)
+        logistic = _logistic_of(job, inputs, usual)
+        if logistic.is_finished and not _difference(logistic, job, inputs):
             return
         paths = [task.path("train", job.data_dir) for task in logistic.run_tasks]
         size = sum(path.stat().st_size for path in paths if path is not None and path.is_file())
         if size > MOST_BYTES:
             raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
-        place = f"; {problem}, so that this one is made in {logistic.folder.path}" if problem else ""
+        place = ""
+        if logistic is not usual:
+            place = f"; {_difference(usual, job, inputs)}, so that this one is made in {logistic.folder.path}"
         logger.info("first the logistic regression for the table (baselines=false: without it)%s", place)
         make(logistic)
 
@@ -50,14 +56,16 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
     if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None
     with _absence_logged():
-        logistic, problem = _logistic_of(job, inputs)
-        if problem:
-            raise InputError(f"{problem}; remove that folder, make method={LOGISTIC} again, and then this run")
-        if logistic.is_finished:
+        usual = _usual_logistic(job)
+        logistic = _logistic_of(job, inputs, usual)
+        if logistic.is_finished and not _difference(logistic, job, inputs):
             summary = read_summary(logistic.folder.summary)
             scored = [task.id for task in job.run_tasks if task.is_scored and task.id in summary["tasks"]]
             scores = {id: summary["tasks"][id]["median"] for id in scored}
             return Beside(title=summary["title"], scores=scores) if scores else None
+        if logistic is not usual:
+            remedy = f"remove that folder, make method={LOGISTIC} again, and then this run"
+            raise InputError(f"{_difference(usual, job, inputs)}; {remedy}")
     return None
 
 
@@ -71,44 +79,46 @@ def _absence_logged() -> Iterator[None]:
         logger.info("no logistic regression in the table: %s", error)
 
 
-def _logistic_of(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
-    """The logistic regression on the run's data, in the usual folder or one beside it; and for one that is not made yet, why not in the usual one."""
-    usual = _usual_logistic(job)
-    difference = _difference(usual, job, inputs) if usual.is_finished else ""
-    if not difference:
-        return usual, ""
+def _logistic_of(job: Job, inputs: Mapping[str, str], usual: Job) -> Job:
+    """The logistic regression of a run whose inputs have these fingerprints: the usual one, or if that is finished and differs, the one beside it."""
+    if not usual.is_finished or not _difference(usual, job, inputs):
+        return usual
     path = usual.folder.path
     content = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
     digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
-    logistic = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
-    is_made = logistic.is_finished and not _difference(logistic, job, inputs)
-    return logistic, "" if is_made else f"{path} {difference}"
-
-
-def _difference(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
-    """In what a finished logistic regression is not that of the run's data; empty: in nothing."""
-    summary, settings = read_summary(logistic.folder.summary), differences(logistic.folder.config, logistic.config)
-    if differing := [setting for setting in settings if not setting.startswith(("seeds:", "suite:", "tasks:"))]:
-        return f"has another configuration ({'; '.join(differing)})"
-    if changed := [name for name, value in summary["inputs"].items() if inputs.get(name, value) != value]:
-        return f"is of other data ({', '.join(changed)})"
-    answered = {task.id for task in logistic.run_tasks}
-    splits = {id: task["split"] for id, task in summary["tasks"].items()}
-    wanted = [task for task in job.run_tasks if task.is_scored and task.id in answered]
-    lacking = [f"{task.id} on {task.scored_split}" for task in wanted if splits.get(task.id) != task.scored_split]
-    return f"has no scores of {', '.join(lacking)}" if lacking else ""
+    return replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
 
 
 def _usual_logistic(job: Job) -> Job:
     """The logistic regression in the usual folder: on all tasks, or where the run names its tasks and there is none of all, on these."""
-    config = job.config
     keys = ("suite", "data_dir", "cache_dir", "runs_dir", "held_out", "choosing_share")
-    settings = {**{key: getattr(config, key) for key in keys}, "method": LOGISTIC, "seeds": [1]}
+    settings = {**{key: getattr(job.config, key) for key in keys}, "method": LOGISTIC, "seeds": [1]}
     on_all = load_job(settings)
-    tasks = [id for id in config.tasks or () if id not in on_all.unanswered]
+    tasks = [id for id in job.config.tasks or () if id not in on_all.unanswered]
     if not tasks or (on_all.is_finished and set(tasks) <= set(read_summary(on_all.folder.summary)["tasks"])):
         return on_all
+    folder = on_all.folder.path.with_name(_folder_name(tasks))
+    return load_job({**settings, "tasks": tasks, "run_dir": str(folder)})
+
+
+def _folder_name(tasks: Sequence[str]) -> str:
+    """The name of the folder of the logistic regression on these tasks alone, as in "logistic,tasks=cbd+dyk", or with a hash if that is too long."""
     name = f"{LOGISTIC},tasks={'+'.join(tasks)}"
-    if len(name.encode()) > LONGEST_NAME:
-        name = f"{LOGISTIC},tasks={sha256(name.encode()).hexdigest()[:16]}"
-    return load_job({**settings, "tasks": tasks, "run_dir": str(on_all.folder.path.with_name(name))})
+    digest = sha256(name.encode()).hexdigest()[:16]
+    return name if len(name.encode()) <= LONGEST_NAME else f"{LOGISTIC},tasks={digest}"
+
+
+def _difference(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
+    """Why a finished logistic regression is not that of a run with these inputs, as in "runs/klej/logistic is of other data (dev.tsv)"; or empty."""
+    path, summary = logistic.folder.path, read_summary(logistic.folder.summary)
+    settings = differences(logistic.folder.config, logistic.config, but=("seeds", "suite", "tasks"))
+    if settings:
+        return f"{path} has another configuration ({'; '.join(settings)})"
+    changed = [name for name, value in summary["inputs"].items() if inputs.get(name, value) != value]
+    if changed:
+        return f"{path} is of other data ({', '.join(changed)})"
+    answered = {task.id for task in logistic.run_tasks}
+    splits = {id: task["split"] for id, task in summary["tasks"].items()}
+    wanted = [task for task in job.run_tasks if task.is_scored and task.id in answered]
+    lacking = [f"{task.id} on {task.scored_split}" for task in wanted if splits.get(task.id) != task.scored_split]
+    return f"{path} has no scores of {', '.join(lacking)}" if lacking else ""

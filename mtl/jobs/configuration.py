@@ -27,15 +27,11 @@ class MergedConfig:
 
 def merged_config(layers: Layers, settings: Mapping[str, Any]) -> MergedConfig:
     """The configuration that the layers and the settings of the command line (by dotted keys) make. Raises InputError, which names a layer's file."""
-    merged, origins = _merged_files(layers)
-    file_settings = flatten(merged)
+    in_files, origins = _merged_files(layers)
     # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
     values = {key: value for key, value in settings.items() if key not in FILES} | {"suite": layers.suite_name}
-    known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(layers.options, "embeddings.")}
-    for key, value in values.items():
-        _check_key(key, known, flatten(merged))
-        merge(merged, nested(key, value))
-        origins[key] = COMMAND_LINE
+    merged = _with_command_line(in_files, values, layers)
+    origins |= dict.fromkeys(values, COMMAND_LINE)
     merged["seeds"] = _listed_seeds(merged.get("seeds"))
     try:
         config = config_of(merged, layers.options)
@@ -43,10 +39,7 @@ def merged_config(layers: Layers, settings: Mapping[str, Any]) -> MergedConfig:
         origin = _fault_origin(error, origins)
         raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
     _check_variant(config, values, layers.variant)
-    # A chosen file holds its own name, but what chose it is the command line or a default.
-    choices = {key: COMMAND_LINE if key in settings else DEFAULTS for key in (*FILES, "suite")}
-    choices["embeddings.name"] = choices.pop("embeddings")
-    return MergedConfig(config, origins | choices, file_settings)
+    return MergedConfig(config, origins | _choice_origins(settings), flatten(in_files))
 
 
 def _merged_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:
@@ -62,24 +55,35 @@ def _merged_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:
     return merged, origins
 
 
-def _check_key(key: str, known: Collection[str], settings: Mapping[str, Any]) -> None:
-    """Raise InputError for a key of the command line that is not known, is not in these settings, and is no task's in a section by task. The error
-    says what may be meant with the embeddings and the method of the settings, if these have both: a suite file may have put something else there."""
-    if key == "embeddings.name":  # with another name, the options would still be those of the chosen file
-        raise InputError("the file that embeddings= chooses has it; set embeddings=NAME", key=key)
-    if key in known or key in settings or key.rpartition(".")[0] in BY_TASK:
-        return
+def _with_command_line(in_files: Mapping[str, Any], values: Mapping[str, Any], layers: Layers) -> dict[str, Any]:
+    """The settings of the files, nested, with those of the command line (by dotted keys) in their place. Raises InputError for an unknown key: one
+    that no configuration has, that no file or earlier setting has, and that is not for a task in a section by task, as in floor.train_rows.cbd."""
+    merged: dict[str, Any] = {}
+    merge(merged, in_files)
+    known = {key for key, _ in declared_keys(Config)} | {key for key, _ in declared_keys(layers.options, "embeddings.")}
+    for key, value in values.items():
+        if key == "embeddings.name":  # with another name, the options would still be those of the chosen file
+            raise InputError("the file that embeddings= chooses has it; set embeddings=NAME", key=key)
+        so_far = flatten(merged)
+        if key not in known and key not in so_far and key.rpartition(".")[0] not in BY_TASK:
+            raise _unknown_key_error(key, known, so_far)
+        merge(merged, nested(key, value))
+    return merged
+
+
+def _unknown_key_error(key: str, known: Collection[str], settings: Mapping[str, Any]) -> InputError:
+    """The error for a key of the command line that is not known, with what may be meant beside these settings."""
     section, _, name = key.partition(".")
     kinds = [kind for kind in EMBEDDERS if name in EMBEDDERS[kind].options.__dataclass_fields__]
     if section == "embeddings" and kinds:
-        embeddings = settings.get("embeddings.name", "these")
-        raise InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
+        embeddings = settings.get("embeddings.name", "these")  # a bad suite file may have removed the name
+        return InputError(f"{embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}", key=key)
     if remedies := [ABSENT[part] for part in key.split(".") if part in ABSENT]:
-        raise InputError(f"unknown key {key!r}; {remedies[-1]}")
+        return InputError(f"unknown key {key!r}; {remedies[-1]}")
     all_known = [known_key for known_key in (*known, "embeddings") if known_key != "embeddings.name"]
-    method = METHODS.get(str(settings.get("method")))
+    method = METHODS.get(str(settings.get("method")))  # None: a bad suite file has put something else there
     read = [known_key for known_key in all_known if method is None or method.reads_key(known_key)]
-    raise UnknownKey(key, read if meant(key, read) else all_known)
+    return UnknownKey(key, read if meant(key, read) else all_known)
 
 
 def _listed_seeds(seeds: Any) -> Any:
@@ -114,3 +118,10 @@ def _check_variant(config: Config, keys: Collection[str], variant: Mapping[str, 
         if key not in variant and matches(key, unread):
             message = f"variant {config.variant} does not read it; choose another with variant=, or drop it"
             raise InputError(message, key=key)
+
+
+def _choice_origins(settings: Mapping[str, Any]) -> dict[str, str]:
+    """What chose the files and the suite, by key. A chosen file holds its own name, but the command line or a default has chosen it."""
+    choices = {key: COMMAND_LINE if key in settings else DEFAULTS for key in (*FILES, "suite")}
+    choices["embeddings.name"] = choices.pop("embeddings")
+    return choices

@@ -20,8 +20,8 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.splits import choose_scored, has_files
 from mtl.jobs.configuration import merged_config
 from mtl.jobs.machine import device_of
+from mtl.jobs.predicted_files import PredictedValues
 from mtl.jobs.setting_files import COMMAND_LINE, DEFAULTS, read_layers
-from mtl.jobs.values import PredictedValues
 from mtl.methods import METHODS
 from mtl.runs.folder import RunFolder
 from mtl.tasks.suite import Suite
@@ -47,10 +47,43 @@ class Job:
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     file_settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
+    @property
+    def data_dir(self) -> Path:
+        """Where the suite's data is."""
+        return Path(self.config.data_dir or self.suite.data_dir)
+
+    @property
+    def folder(self) -> RunFolder:
+        """The folder of the results: `run_dir`, or else {runs_dir}/{suite}/{the method's folder name}."""
+        name = METHODS[self.config.method].folder(self.config)
+        return RunFolder(Path(self.config.run_dir or f"{self.config.runs_dir}/{self.suite.name}/{name}"))
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all seeds of the run are finished. Raises InputError for a damaged summary."""
+        return set(self.config.seeds) <= self.folder.finished_seeds()
+
     @cached_property
     def tasks(self) -> list[Task]:
         """The chosen tasks, in the suite's order. Raises InputError for an unknown id."""
         return self.suite.choose(self.config.tasks)
+
+    @cached_property
+    def unanswered(self) -> list[str]:
+        """The ids of the chosen tasks that the method does not answer."""
+        unanswered = METHODS[self.config.method].unanswered(self.suite)
+        return [task.id for task in self.tasks if task.id in unanswered]
+
+    @cached_property
+    def absent(self) -> list[str]:
+        """The ids of the tasks that a run leaves out because none of their files is there, or because another such task answers them. Only a suite
+        that says so (`allow_missing`) has such tasks, if `tasks` does not name them. If all tasks are absent, none is left out."""
+        if not self.suite.allow_missing or self.config.tasks is not None:
+            return []
+        answered = [task for task in self.tasks if task.id not in self.unanswered]
+        present = {task.id for task in answered if has_files(task, self.data_dir)}
+        absent = [task.id for task in answered if not present.issuperset({task.id, task.answered_by or task.id})]
+        return absent if len(absent) < len(answered) else []
 
     @cached_property
     def run_tasks(self) -> list[Task]:
@@ -73,23 +106,6 @@ class Job:
             message = f"supports no task of suite {self.suite.name}; set another method="
             raise InputError(message, key="method", value=method)
 
-    @cached_property
-    def unanswered(self) -> list[str]:
-        """The ids of the chosen tasks that the method does not answer."""
-        unanswered = METHODS[self.config.method].unanswered(self.suite)
-        return [task.id for task in self.tasks if task.id in unanswered]
-
-    @cached_property
-    def absent(self) -> list[str]:
-        """The ids of the tasks that a run leaves out because none of their files is there, or because another such task answers them. Only a suite
-        that says so (`allow_missing`) has such tasks, if `tasks` does not name them. If all tasks are absent, none is left out."""
-        if not self.suite.allow_missing or self.config.tasks is not None:
-            return []
-        answered = [task for task in self.tasks if task.id not in self.unanswered]
-        present = {task.id for task in answered if has_files(task, self.data_dir)}
-        absent = [task.id for task in answered if not present.issuperset({task.id, task.answered_by or task.id})]
-        return absent if len(absent) < len(answered) else []
-
     @property
     def title(self) -> str:
         """The title of the run's rows; it says so where settings differ from those of the preset."""
@@ -101,12 +117,10 @@ class Job:
         method = METHODS[self.config.method]
         if not method.reads_key("preset"):
             return {}
-        # A title has the last part of a setting's key, or the setting's value, between commas.
-        named = method.title(self.config).split(", ")
         changed = {}
         for key, value in flatten_config(self.config).items():
             is_set = self.origins.get(key) == COMMAND_LINE and value != self.file_settings.get(key)
-            is_named = key.rpartition(".")[2] in named or value in named
+            is_named = (key, value) in method.named_values.items()
             if is_set and not is_named and not matches(key, (*CHOICES, *INDIFFERENT, *NO_MODEL)):
                 changed[key] = value
         return changed
@@ -120,22 +134,6 @@ class Job:
         config, needed = self.config, self.config.resources.memory_bytes
         if needed and config.engine == "processes" and config.runs_apart and not self.is_finished:
             check_fits(needed, "a seed", "set a smaller one", key="resources.memory")
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether all seeds of the run are finished. Raises InputError for a damaged summary."""
-        return set(self.config.seeds) <= self.folder.finished_seeds()
-
-    @property
-    def data_dir(self) -> Path:
-        """Where the suite's data is."""
-        return Path(self.config.data_dir or self.suite.data_dir)
-
-    @property
-    def folder(self) -> RunFolder:
-        """The folder of the results: `run_dir`, or else {runs_dir}/{suite}/{the method's folder name}."""
-        name = METHODS[self.config.method].folder(self.config)
-        return RunFolder(Path(self.config.run_dir or f"{self.config.runs_dir}/{self.suite.name}/{name}"))
 
 
 def parse_settings(words: Sequence[str]) -> dict[str, Any]:
@@ -153,9 +151,17 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
+def load_job(settings: Mapping[str, Any]) -> Job:
+    """The run that settings (by dotted keys) and files (`read_layers`) describe. Raises InputError for a bad key or value, or a missing file."""
+    layers = read_layers(settings)
+    merged = merged_config(layers, settings)
+    job = Job(merged.config, layers.suite, origins=merged.origins, file_settings=merged.file_settings)
+    return replace(job, suite=choose_scored(job.suite, job.data_dir))
+
+
 def load_run(settings: Mapping[str, Any], in_its_folder: Callable[[Job], Job] = lambda job: job) -> Job:
     """The run that `mtl baseline` makes with these settings (by dotted keys): that of `load_job`, with defaults for this machine and method. A run
-    that has begun continues as it began; `in_its_folder` returns the job with the folder of its sweep. Raises InputError as `load_job`."""
+    that has begun continues as it began. `in_its_folder` gives a sweep's job the folder named after its settings. Raises InputError as `load_job`."""
     job = load_job(settings)
     saved_config = in_its_folder(job).folder.config
     begun = read_yaml(saved_config) if saved_config.exists() else {}
@@ -192,11 +198,3 @@ def _chosen_seeds(job: Job, begun: Mapping[str, Any]) -> dict[str, Any]:
     if not begun:
         show(Remark(f"one seed, since method {job.config.method} gives the same result with every seed"))
     return {"seeds": begun.get("seeds", job.config.seeds[:1])}
-
-
-def load_job(settings: Mapping[str, Any]) -> Job:
-    """The run that settings (by dotted keys) and files (`read_layers`) describe. Raises InputError for a bad key or value, or a missing file."""
-    layers = read_layers(settings)
-    merged = merged_config(layers, settings)
-    job = Job(merged.config, layers.suite, origins=merged.origins, file_settings=merged.file_settings)
-    return replace(job, suite=choose_scored(job.suite, job.data_dir))

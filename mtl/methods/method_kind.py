@@ -36,6 +36,7 @@ class MethodKind(ABC):
     is_constant: bool = False  # whether it is the best constant answer, with which tables compare other methods
     is_deterministic: bool = False  # whether its result is the same with every seed, so that one seed is enough
     reads_units: bool = False  # whether it answers tasks with a target for each unit (`mtl.tasks.target_kind`)
+    named_values: dict[str, object] = {}  # settings that its titles name where they have these values
     computes: bool = True  # whether its runs compute anything, with torch or without it; others record no machine and do not import torch
 
     @abstractmethod

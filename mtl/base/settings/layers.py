@@ -110,10 +110,10 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
         raise InputError(f"not a run's configuration of this version: {error}; {remedy}", path=path) from None
 
 
-def differences(path: Path, config: Config, keys: Collection[str] | None = None) -> list[str]:
-    """The keys, or all that change results, whose values differ from those saved at `path`, as "key: value there, value here"."""
+def differences(path: Path, config: Config, keys: Collection[str] | None = None, but: Sequence[str] = ()) -> list[str]:
+    """These keys, or all that change results but some, whose values differ from those saved at `path`, as "key: value there, value here"."""
     there, here = flatten(_saved(path)), flatten_config(config)
-    counting = (there | here).keys() - INDIFFERENT if keys is None else keys
+    counting = (there | here).keys() - INDIFFERENT - set(but) if keys is None else keys
     differing = [key for key in there | here if key in counting and there.get(key) != here.get(key)]
     return [f"{key}: {there.get(key)} there, {here.get(key)} here" for key in differing]
 

@@ -16,6 +16,7 @@ class LstmKind(MethodKind):
     builds = "mtl.methods.lstm.two_stages:TwoStages"
     loads = "mtl.methods.lstm.trained:load_trained"
     reads_units = True
+    named_values = {"head.overlap": True, "head.linear": True, "head.pair": "cosine", "head.crf": True}
 
     def title(self, config: Config) -> str:
         """As in "LSTM, fastText, frozen", or "LSTM, fastText, frozen, jiant" with an architecture or preset other than the paper's."""

@@ -33,3 +33,9 @@ CHANGES += ["preset=laptop seeds=2 tasks=[cbd] run_dir=a data_dir=b held_out=0.2
 def test_a_title_says_that_settings_differ_from_the_preset() -> None:
     made = [(settings, job(["suite=klej-sample", *settings.split()])) for settings in CHANGES]
     check_golden("lstm-titles.txt", "".join(f"{settings} | {run.title} | {run.changed}\n" for settings, run in made))
+
+
+def test_a_preset_that_is_called_like_a_key_hides_no_change(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("preset: dropout\n", encoding="utf-8")
+    run = job(["suite=klej-sample", f"preset={tmp_path}/own.yaml", "encoder.dropout=0.5"])
+    assert (run.title, run.changed) == ("LSTM, random, frozen, dropout, changed", {"encoder.dropout": 0.5})
