@@ -25,12 +25,8 @@ def level_of(task: Task) -> Level:
 
 def alpha(answers: np.ndarray, level: Level) -> float:
     """Krippendorff's α ("Computing Krippendorff's Alpha-Reliability", 2011) of the answers of two people or more, float64 (people, rows), none of
-    them missing. It is 1 minus the disagreement within rows as a share of the disagreement among all answers; 1 if all answers are the same.
-    `mtl.tasks.metrics` has the same α for two people, with weights.
-
-    >>> alpha(np.array([[0.0, 1, 2, 2], [0, 1, 2, 1]]), "nominal")
-    0.6666666666666667
-    """
+    them missing. It is 1 minus the disagreement within rows as a share of the disagreement among all answers; 1 if all answers are the same. People
+    with the nominal answers 0, 1, 2, 2 and 0, 1, 2, 1 have an α of 2 / 3. `mtl.tasks.metrics` has the same α for two people, with weights."""
     # The mean squared distance of two values is twice their variance, so α is a ratio of variances. The values are the answers themselves,
     # their ranks among all answers, or for each different answer whether it was given (1 or 0), and these variances are summed.
     values = answers[..., None]

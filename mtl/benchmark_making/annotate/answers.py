@@ -23,7 +23,6 @@ from mtl.tasks.task import Task
 
 MAJORITY = "majority"  # the name of what all people answer together, which no person can have
 LONGEST_NAME = 60  # characters, as in the form; a folder is named after the person, and file systems allow 255 bytes
-LINE_NUMBER = re.compile("[0-9]{1,15}")
 
 
 @dataclass(frozen=True)
@@ -85,17 +84,18 @@ def _read_sample(task: Task, job: Job, key: Key, key_file: Path) -> dict[int, Ex
     return {row.line: row for row in sampled.rows[task.scored_split]}
 
 
-def _read_targets(
-    path: Path, records: Sequence[Record], task: Task, file: Path, rows: Mapping[int, Example]
-) -> np.ndarray:
+def _read_targets(path: Path, records: list[Record], task: Task, file: Path, rows: dict[int, Example]) -> np.ndarray:
     """The targets that the lines of a form's file mean, (rows,). `rows` are those of the sample, by their lines in the data file `file`."""
     kind = target_kind(task)
     answers: dict[int, tuple[Target, int]] = {}  # by a row's line: the target, and the line of `path` that has it
     for record in records:
         cell, answer = map(text, record.values[3:])
-        line = int(cell) if LINE_NUMBER.fullmatch(cell) else -1
+        line = int(cell) if re.fullmatch("[0-9]{1,15}", cell) else -1
         try:
-            _check_same_head(record, records[0])
+            for column, value, first_value in zip(COLUMNS[:3], record.values, records[0].values, strict=False):
+                if value != first_value:
+                    other = f"has another {column} than line {records[0].line}"
+                    raise ValueError(f"{other}; a file is of one person and form")
             if line not in rows:
                 raise ValueError(f"line {cell!r} of {file} is not in the sample; export the answers again")
             if line in answers:
@@ -107,16 +107,7 @@ def _read_targets(
             answers[line] = (kind.parse(answer, candidates), record.line)
         except ValueError as error:
             raise InputError(str(error), path=path, line=record.line) from None
-    lacking = [str(line) for line in rows if line not in answers]
-    if lacking:
-        where = f"lines {listed(lacking, MOST_NAMED)} of {file}"
-        problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer ({where})"
+    if lacking := [str(line) for line in rows if line not in answers]:
+        problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer (lines {listed(lacking, MOST_NAMED)} of {file})"
         raise InputError(f"{problem}; open the form, answer them and export again", path=path)
     return np.array([answers[line][0] for line in rows], dtype=kind.dtype)
-
-
-def _check_same_head(record: Record, first: Record) -> None:
-    """Raise ValueError if a line is of another task, sample or person than the first line of its file."""
-    for column, value, first_value in zip(COLUMNS[:3], record.values, first.values, strict=False):
-        if value != first_value:
-            raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")

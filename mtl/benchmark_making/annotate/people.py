@@ -20,27 +20,25 @@ from mtl.runs.folder import FILE
 from mtl.submissions.format import write_predictions
 from mtl.tasks.suite import Suite
 
-FAMILY = "people"
 LEAST_FOR_MAJORITY = 3  # people; of two, each would be the majority
 UNUSED = ("run_dir", "seed", "system", "labels", "tasks")  # settings of `mtl import` that answers of people cannot have
 
 
 @contextmanager
 def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -> Iterator[tuple[list[Job], list[str]]]:
-    """The runs of files of answers, which can be made within the block alone, and lines on how far the people agree and how the majority was made.
-    The names of the runs begin with `name`: NAME-PERSON, and NAME-majority with each row's most frequent answer, or the mean of its numbers. The
-    settings are those of `mtl.jobs.imports.import_job`; `rows` is the key of the sample. Raises InputError for what are no answers to its rows."""
+    """The runs of files of answers, NAME-PERSON and NAME-majority, and lines on how far the people agree and how the majority was made. The runs can
+    be made within the block alone, which ends by removing what they read. The settings are those of `mtl.jobs.imports.import_job`; `rows` is the
+    key of the sample. Raises InputError for what are no answers to its rows."""
     _check_settings(paths, settings)
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
     write_generated(job.suite, job.data_dir)
-    key = read_key(settings["rows"], job.suite, job.data_dir)
-    people = read_answers(paths, job, key, Path(settings["rows"]))
+    people = read_answers(paths, job, read_key(settings["rows"], job.suite, job.data_dir), Path(settings["rows"]))
     together, majority_notes, agreement_notes = _together(people, job.suite)
     with TemporaryDirectory(prefix="mtl-people-") as folder:
 
         def job_of(person: Person, title: str, notes: Sequence[str]) -> Job:
             predictions = _write_answers(person, job.suite, Path(folder))
-            about = {"imported.title": title, "imported.family": FAMILY, "imported.notes": [*notes, *agreement_notes]}
+            about = {"imported.title": title, "imported.family": "people", "imported.notes": [*notes, *agreement_notes]}
             return import_job(f"{name}-{predictions.name}", [predictions], {**settings, **about})
 
         jobs = [job_of(person, person.name, ["Answers of a person."]) for person in people]
@@ -53,9 +51,8 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
 
 def _check_settings(paths: Sequence[Path], settings: Mapping[str, Any]) -> None:
     """Raise InputError for a path that is no file of answers, without the key of the sample, and for a setting that answers cannot have."""
-    for path in paths:
-        if not is_answers(path):
-            raise InputError("is no file of a form (.tsv); import it by itself", path=path)
+    if others := [path for path in paths if not is_answers(path)]:
+        raise InputError("is no file of a form (.tsv); import it by itself", path=others[0])
     if settings.get("rows") is None:
         raise InputError("name the key.json that was written with the form, as in rows=forms/key.json", key="rows")
     for key in UNUSED:
@@ -64,8 +61,7 @@ def _check_settings(paths: Sequence[Path], settings: Mapping[str, Any]) -> None:
 
 
 def _together(people: Sequence[Person], suite: Suite) -> tuple[Person, list[str], list[str]]:
-    """The majority, as if it were a person, with its answers to each task that enough people answered; how these were made; and how far the people
-    agree on each task."""
+    """The majority, as if it were a person, with answers to the tasks that enough people answered; how they were made; how far the people agree."""
     together, majority_notes, agreement_notes = Person(MAJORITY), list[str](), list[str]()
     for id, task in suite.tasks.items():
         group = [person for person in people if id in person.answers]
