@@ -37,7 +37,7 @@ class Hit:
 def audit_near(job: Job) -> Audit:
     """The near duplicates in the data of a job. Raises InputError as `find_near`."""
     table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
-    findings = []
+    findings = list[Finding]()
     for files, hits in find_near(job):
         findings += near_findings(hits)
         counts = Counter((hit.part.split, hit.source.split) for hit in hits)
