@@ -73,7 +73,7 @@ def add_commands(commands: Commands) -> None:
 
 def _audit(arguments: argparse.Namespace) -> int:
     if arguments.write_clean is not None:
-        from mtl.benchmark_making.audits.near import write_clean
+        from mtl.benchmark_making.audits.clean_copy import write_clean
 
         if arguments.strict:
             raise InputError("is not used with --write-clean, which writes a copy and checks nothing", key="--strict")

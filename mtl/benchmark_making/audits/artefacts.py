@@ -34,15 +34,16 @@ NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
 LEVEL = 0.05  # of the tests of all words and classes together
 FEWEST_WITH_WORD = 20  # rows; a word in fewer is not tested
 LEAST_VARIANCE = 1e-12  # of a count, where a class has all rows or none
+ONE_TEXT = (
+    "the other text is not needed for these points; give each text several targets in different pairs (step sample or pairs), or write rows"
+    " anew with both texts in view"
+)
 MEANINGS = {  # of a part that gives much away, with a remedy, and the step of a recipe (`mtl make`) that does it
+    **dict.fromkeys(PARTS, ONE_TEXT),  # of one text of a pair alone; the others follow
     LENGTHS: "cut or choose texts so that texts of every length have every target (steps cut and keep)",
     OVERLAP: "hardly more than this is needed; add pairs of similar texts with other targets than such pairs have, and of"
     " dissimilar ones (step pairs)",
 }
-ONE_TEXT = (  # the meaning of the other parts
-    "the other text is not needed for these points; give each text several targets in different pairs (step sample or pairs), or write rows"
-    " anew with both texts in view"
-)
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ class Artefacts:
 
 def audit_artefacts(job: Job) -> Audit:
     """What the tasks of a job give away. Raises InputError as `find_artefacts`."""
-    artefacts, scale = find_artefacts(job), job.suite.shown
-    findings = [finding for task_artefacts in artefacts for finding in artefact_findings(task_artefacts, scale)]
+    artefacts = find_artefacts(job)
+    findings = [finding for found in artefacts for finding in artefact_findings(found, job.suite.shown)]
     return Audit(findings, render_artefacts(job.suite, artefacts))
 
 
@@ -110,13 +111,14 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     having = np.asarray(present.sum(axis=0)).reshape(-1, 1).astype(np.float64)  # rows, (words, 1)
     counts = present.T @ indicators  # rows, (words, classes)
     z = _certain_scores(counts, having, base)
-    telling, names = list[Word](), vectorizer.get_feature_names_out()
+    names = vectorizer.get_feature_names_out()
+    found = []
     for word in np.flatnonzero(z.max(axis=1) > 0):
-        answer = z[word].argmax()
-        rows, deviations = int(having[word, 0]), float(z[word, answer])
-        share, class_share = float(counts[word, answer] / rows), float(base[answer])
-        telling.append(Word(str(names[word]), answers[answer], rows, share, class_share, deviations))
-    return sorted(telling, key=lambda word: (-word.z, word.word)), len(z)
+        answer = z[word].argmax()  # the class that the word tells most certainly
+        rows = int(having[word, 0])
+        share = float(counts[word, answer] / rows)
+        found.append(Word(str(names[word]), answers[answer], rows, share, float(base[answer]), float(z[word, answer])))
+    return sorted(found, key=lambda word: (-word.z, word.word)), len(z)
 
 
 def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) -> np.ndarray:
@@ -124,7 +126,7 @@ def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) ->
     share among all rows; 0 for a difference that may be chance. A rare class has large ones by chance, so the exact binomial test counts, too."""
     variances = np.maximum(having * base * (1 - base), LEAST_VARIANCE)
     z = (counts - having * base) / np.sqrt(variances)
-    level = LEVEL / (2 * z.size)  # corrected for all words and classes (Bonferroni)
+    level = LEVEL / (2 * z.size)  # of one side of each test, corrected for all words and classes (Bonferroni)
     return np.where((z > norm.isf(level)) & (binom.sf(counts - 1, having, base) < level), z, 0)
 
 
@@ -141,7 +143,7 @@ def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:
     for part, part_score in sorted(scores.items(), key=lambda item: -item[1].score):
         if _gains_much(part_score, constant, everything):
             what = _gain_text(part_score, constant, everything, scale)
-            yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, what, MEANINGS.get(part, ONE_TEXT))
+            yield Finding(f"artefact: {part}", task.id, task.scored_split, 1, what, MEANINGS[part])
     if words:
         named = ", ".join(map(str, words[:MOST_WORDS]))
         what = f"{len(words)} of {artefacts.tested:,} words of one text tell the class: {named}"
@@ -162,8 +164,8 @@ def _gain_text(part_score: PartScore, constant: float, everything: float, scale:
     shown = f"{part_score.part} scores {scale.show(part_score.score)}, the constant answer {scale.show(constant)}"
     if everything > constant:
         shown += f" and everything {scale.show(everything)}"
-    interval = f"{COVERAGE:g}% interval {_ends(part_score.gain, scale)}"
-    return f"{shown}; the gain over the constant answer is {scale.show(part_score.score - constant)} ({interval})"
+    low, high = map(scale.show, part_score.gain)
+    return f"{shown}; the gain over the constant answer is {scale.show(part_score.score - constant)} ({COVERAGE:g}% interval {low} to {high})"
 
 
 def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
@@ -175,7 +177,8 @@ def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
     for task_artefacts in artefacts:
         task, cells = task_artefacts.task, dict.fromkeys(parts, MISSING)
         for part_score in task_artefacts.scores:
-            cells[part_score.part] = f"{scale.show(part_score.score)} ({_ends(part_score.interval, scale)})"
+            low, high = map(scale.show, part_score.interval)
+            cells[part_score.part] = f"{scale.show(part_score.score)} ({low} to {high})"
         table.append([task.id, task.scored_split, *cells.values()])
     return [
         f"## {inert(suite.title)}: annotation artefacts",
@@ -183,7 +186,3 @@ def render_artefacts(suite: Suite, artefacts: Sequence[Artefacts]) -> list[str]:
         f"A linear SVM reads everything, or one text of each pair. {LENGTHS}: a linear model or a network on the numbers of tokens and characters;"
         f" {OVERLAP}: the cosines of the two texts. Intervals ({COVERAGE:g}%) are over the scored examples.",
     ]
-
-
-def _ends(interval: tuple[float, float], scale: Scale) -> str:
-    return " to ".join(scale.show(end) for end in interval)

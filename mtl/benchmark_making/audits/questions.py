@@ -2,11 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import chain
 
 from mtl.base.wording import counted
 from mtl.benchmark_making.audits.fields import LEAST_REMOVED
 from mtl.benchmark_making.audits.parts import Finding, Key, Part, excerpt, plain
+from mtl.data.examples import Example
 from mtl.tasks.targets import target_kind
 
 SHARED_SHARE = 0.5  # of a choice's rows must share their list of candidates; fewer change a score less than a seed does
@@ -17,7 +17,7 @@ ALONE_SHARE = 0.9  # of these rows must have an answer of their own in their lis
 def question_findings(parts: dict[str, Part]) -> Iterator[Finding]:
     """The findings about questions that answer each other, in a task's files with targets (by split)."""
     for part in parts.values():
-        if any(row.target is None for row in part.rows):
+        if not part.rows or any(row.target is None for row in part.rows):
             continue
         if part.task.candidates is not None:
             yield from _shared_candidates(part)
@@ -31,14 +31,15 @@ def _answered_by_pairs(part: Part) -> Iterator[Finding]:
     for row in part.rows:
         pairs[plain(row.texts[0])][plain(row.texts[1])] += 1
     answers_by_word = {word: [answer for answer, _ in answers.most_common()] for word, answers in pairs.items()}
-    questions = len(part.rows)
     right, right_first = 0, 0  # questions that the dictionary answers, and those by its most frequent answer
     for row in part.rows:
         target, answers = plain(str(row.target)), answers_by_word.get(plain(row.texts[2]), [])
         right += target in answers
         right_first += target in answers[:1]
-    constant_right = Counter(plain(str(row.target)) for row in part.rows).most_common(1)[0][1]  # by one answer to all
-    if right_first <= constant_right or right_first - constant_right < LEAST_REMOVED * (questions - constant_right):
+    questions = len(part.rows)
+    constant_right = max(Counter(plain(str(row.target)) for row in part.rows).values())  # by one answer to all
+    gain = right_first - constant_right
+    if gain <= 0 or gain < LEAST_REMOVED * (questions - constant_right):
         return
     word, answer, asked = part.task.text[:3]
     result = f"has the right answer to {right} of {questions} questions ({right / questions:.1%}), in {right_first} of them as its most frequent one"
@@ -48,21 +49,27 @@ def _answered_by_pairs(part: Part) -> Iterator[Finding]:
 
 
 def _shared_candidates(part: Part) -> Iterator[Finding]:
-    """Rows of a choice that share their candidates, of which each is the right answer of one row only."""
-    rows_by_list: dict[Key, list[int]] = defaultdict(list)  # the numbers of rows
-    for number, key in enumerate(part.keys):
-        if key:
-            candidates = key[len(part.task.text) :]
-            rows_by_list[tuple(sorted(candidates))].append(number)
-    shared = {candidates: numbers for candidates, numbers in rows_by_list.items() if len(numbers) > 1}
-    groups = [numbers for candidates, numbers in shared.items() if len(candidates) <= MOST_CANDIDATES * len(numbers)]
-    answers = [(group, part.answer(part.rows[number])) for group, numbers in enumerate(groups) for number in numbers]
-    count, alone = len(answers), sum(rows == 1 for rows in Counter(answers).values())
+    """Rows of a choice that share their candidates with others, where almost each row is the only one with its answer."""
+    row_groups = _rows_with_shared_candidates(part)
+    answers = Counter((number, part.answer(row)) for number, rows in enumerate(row_groups) for row in rows)
+    count = answers.total()
+    alone = list(answers.values()).count(1)  # rows whose answer no other row of their group has
     if count < SHARED_SHARE * len(part.rows) or alone < ALONE_SHARE * count:
         return
-    share, lists = part.rows_text(count, "share", "shares"), counted(len(groups), "list")
-    what = f"{share} all candidates with other rows, in {lists}, and {alone} of them are the only row with their answer"
-    what += f", such as {excerpt(part.rows[groups[0][0]].texts[0])}"
+    share, lists = part.rows_text(count, "share", "shares"), counted(len(row_groups), "list")
+    example = excerpt(row_groups[0][0].texts[0])
+    what = f"{share} all candidates with other rows, in {lists}, and {alone} of them are the only row with their answer, such as {example}"
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
-    where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
-    yield part.finding("shared candidates", count, what, meaning, where)
+    in_order = sorted((row for rows in row_groups for row in rows), key=lambda row: row.line)
+    yield part.finding("shared candidates", count, what, meaning, part.where(in_order))
+
+
+def _rows_with_shared_candidates(part: Part) -> list[list[Example]]:
+    """The rows of a choice that have the same candidates, in any order, list by list; without lists that are long for so few rows."""
+    rows_by_candidates: dict[Key, list[Example]] = defaultdict(list)
+    for key, row in zip(part.keys, part.rows, strict=True):
+        if key:
+            candidates = key[len(part.task.text) :]
+            rows_by_candidates[tuple(sorted(candidates))].append(row)
+    shared = [(candidates, rows) for candidates, rows in rows_by_candidates.items() if len(rows) > 1]
+    return [rows for candidates, rows in shared if len(candidates) <= MOST_CANDIDATES * len(rows)]

@@ -15,7 +15,9 @@ from data_files import read_column, read_json, write_lines
 from input_errors import raises_input_error
 
 from mtl.api.cli import main
-from mtl.benchmark_making.annotate.people import Level, Person, agreement_text, alpha, level_of, majority, read_answers
+from mtl.base.errors import InputError
+from mtl.benchmark_making.annotate.agreement import Level, agreement_text, alpha, level_of, majority
+from mtl.benchmark_making.annotate.answers import Person, read_answers
 from mtl.jobs.job import Job, load_job
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import FILE
@@ -271,4 +273,8 @@ def test_numbers_outside_the_range_two_files_of_one_person_and_names_that_share_
     for name in ("Anna B", "Anna-B"):
         second = write_lines(tmp_path / "other.tsv", answer_lines(forms, "kansla", name, GOOD))
         with raises_input_error(file="other.tsv", line=2):
+            read(forms, job, first, second)
+    for name, problem in (("anna b", "share a folder"), ("MAJORITY", "cannot be"), ("A" * 300, "at most 60")):
+        second = write_lines(tmp_path / "other.tsv", answer_lines(forms, "kansla", name, GOOD))
+        with pytest.raises(InputError, match=problem):
             read(forms, job, first, second)

@@ -10,7 +10,8 @@ from small_suite import write_tsv
 
 from mtl.api.cli import main
 from mtl.base.errors import InputError
-from mtl.benchmark_making.audits.near import Hit, copy_rows, find_near, near_findings, write_clean
+from mtl.benchmark_making.audits.clean_copy import copy_rows, write_clean
+from mtl.benchmark_making.audits.near import Hit, find_near, near_findings
 from mtl.benchmark_making.data_files import write_records
 from mtl.benchmark_making.text_units import ngrams
 from mtl.jobs.job import Job
@@ -117,6 +118,9 @@ def test_of_training_rows_the_first_stays_where_dev_is_held_out_of_them(tmp_path
     (tmp_path / "lik.yaml").write_text(SUITE % "dev.tsv" + answered, encoding="utf-8")
     (_, own), (_, of_answered) = find_near(job(settings_of(tmp_path)))
     assert lines(own, "train", "train") == [(3, 2), (6, 5)] and lines(of_answered, "train", "train") == []
+    write_tsv(tmp_path / "data/test.tsv", ("text", "label"), ROWS["train"][3])  # both tasks find the training row
+    write_clean(job(settings_of(tmp_path)), tmp_path / "svar")
+    assert (tmp_path / "svar/removed.jsonl").read_text("utf-8").count('"task": "ton", "row": "train.tsv:5"') == 1
 
 
 def test_the_suite_of_a_copy_has_the_copied_tasks_alone(tmp_path: Path) -> None:
