@@ -1,8 +1,9 @@
 """Scores of predictions against gold targets, as `mtl score` prints them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from mtl.data.splits import read_task
 from mtl.runs.folder import FILE, RunFolder
 from mtl.runs.rows import recorded_rows, scored_rows
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.files import prediction_names, read_files
+from mtl.submissions.files import SubmissionFiles, prediction_names, read_files
 from mtl.submissions.row_files import labelled_file
 from mtl.submissions.row_predictions import put, read_sources
 from mtl.tasks.metrics import further_scores, score
@@ -23,52 +24,75 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 
 SCORING_ORDER = ("test", "dev")  # the first split that has predictions and gold targets is scored
-# What tasks are scored on, by task id: the split, the predictions (rows,), and the rows with gold targets.
-Scored = dict[str, tuple[str, np.ndarray, ScoredRows]]
+
+
+class Gold(NamedTuple):
+    """The rows of a split with gold targets."""
+
+    data: DataRows  # that predictions are put to
+    rows: ScoredRows  # the same, as metrics read them
+
+
+class ScoredSplit(NamedTuple):
+    """What a task is scored on."""
+
+    split: str
+    predictions: np.ndarray  # (rows,)
+    rows: ScoredRows  # with gold targets
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
     """A Markdown table of the scores of predictions, their average, and what is odd about them. `gold_dir` is a data folder or a run's `gold` folder;
     `held_out` is the share of training rows that stand for a dev file. Raises InputError for missing folders, and predictions that fit no gold."""
     show = suite.shown.show
-    lines = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
+    table = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
     scores, remarks = dict[str, float](), list[str]()
     for id, (split, predictions, rows) in _scored_splits(path, suite, tasks, gold_dir, held_out).items():
         task = suite.tasks[id]
         scores[id] = score(task, predictions, rows)
         title = task.title.replace("|", "\\|")
-        lines.append(f"| {title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
-        lines += [f"| | | {key} | | {show(value)} |" for key, value in further_scores(task, predictions, rows).items()]
-        if (remark := target_kind(task).remark(predictions)) is not None:
+        table.append(f"| {title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
+        for name, value in further_scores(task, predictions, rows).items():
+            table.append(f"| | | {name} | | {show(value)} |")
+        remark = target_kind(task).remark(predictions)
+        if remark is not None:
             remarks.append(f"{id}, {split}: {remark}")
-    average, count, absent = suite.mean(scores), len(suite.averaged), suite.lacking(scores)
-    without = ", ".join(absent)
-    partial = f" (of {count - len(absent)} of {count} tasks; not scored: {without})" if absent else ""
-    last_line = f"average: none, without {without}" if average is None else f"average{partial}: {show(average)}"
-    return "\n".join([*lines, "", last_line, *remarks])  # without the empty line, these would be rows of the table
+    # Without the empty line, the lines after it would be rows of the table.
+    return "\n".join([*table, "", _average_line(suite, scores), *remarks])
 
 
-def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> Scored:
+def _average_line(suite: Suite, scores: Mapping[str, float]) -> str:
+    """The average of the scores by task id, and which tasks it lacks."""
+    average, absent = suite.mean(scores), suite.lacking(scores)
+    if average is None:
+        return f"average: none, without {', '.join(absent)}"
+    if not absent:
+        return f"average: {suite.shown.show(average)}"
+    present = f"{len(suite.averaged) - len(absent)} of {len(suite.averaged)} tasks"
+    return f"average (of {present}; not scored: {', '.join(absent)}): {suite.shown.show(average)}"
+
+
+def _scored_splits(
+    path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float
+) -> dict[str, ScoredSplit]:
     """What each task is scored on, by task id. Raises InputError if none has predictions with gold targets."""
     if not gold_dir.is_dir():
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = prediction_names(suite)
     files = read_files(path, names.__contains__)
-    if unread := [name for name in files.unread if Path(name).suffix in (".csv", ".jsonl", ".tsv")]:
+    unread = [name for name in files.unread if Path(name).suffix in (".csv", ".jsonl", ".tsv")]
+    if unread:
         logger.warning("%s: not read, since no predictions have such names: %s", path, listed(unread, 5))
+
     predicted = {names[name] for name in files.contents}
-    scored: Scored = {}
+    scored: dict[str, ScoredSplit] = {}
     for task in tasks:
-        for split in SCORING_ORDER:
-            gold = _gold(task, split, gold_dir, held_out) if (task.id, split) in predicted else None
-            if gold is None:
-                continue
-            data, rows = gold
-            if sources := read_sources(files, suite, {task.id: {split: data}}):
-                targets, _ = put(data, sources[task.id, split], suite.submission.ids)
-                scored[task.id] = split, targets, rows
-                break
-    if unscored := [f"{id} {split}" for id, split in predicted if id in scored and scored[id][0] != split]:
+        splits = [split for split in SCORING_ORDER if (task.id, split) in predicted]
+        scored_split = _first_scored(files, suite, task, splits, gold_dir, held_out)
+        if scored_split is not None:
+            scored[task.id] = scored_split
+    unscored = [f"{id} {split}" for id, split in predicted if id in scored and scored[id].split != split]
+    if unscored:
         logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
     if not scored:
         problem = f"no predictions of suite {suite.name} with gold targets in {gold_dir}"
@@ -79,23 +103,36 @@ def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Pa
     return scored
 
 
-def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[DataRows, ScoredRows] | None:
-    """The rows of a split with gold targets, for predictions and for metrics: a run's, a data file's, or held out of train; None: no such rows."""
+def _first_scored(
+    files: SubmissionFiles, suite: Suite, task: Task, splits: Sequence[str], gold_dir: Path, held_out: float
+) -> ScoredSplit | None:
+    """What the first of these splits with gold targets is scored on; None: none has them. The files have predictions of the splits."""
+    for split in splits:
+        gold = _gold(task, split, gold_dir, held_out)
+        sources = {} if gold is None else read_sources(files, suite, {task.id: {split: gold.data}})
+        if gold is not None and sources:
+            predictions, _ = put(gold.data, sources[task.id, split], suite.submission.ids)
+            return ScoredSplit(split, predictions, gold.rows)
+    return None
+
+
+def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> Gold | None:
+    """The rows of a split with gold targets: as a run recorded them, of a data file, or held out of the training file; None: there are none."""
     task = replace(task, breakdown=None)  # a score needs no such columns
     recorded = gold_dir / f"{split}_{task.id}.tsv"
-    train = task.path("train", gold_dir) if split == "dev" and task.files["dev"] is None else None
-    lines = None
     if recorded.is_file():
         rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
-        task = replace(task, header=None, reading=None)  # which say how the data is read, not what the run recorded
-        file, layout = recorded, task.plain_layout
-    elif labelled := labelled_file(task, split, gold_dir):
+        plain_task = replace(task, header=None, reading=None)  # these say how the data is read, not what a run recorded
+        layout = plain_task.plain_layout
+        return Gold(DataRows(plain_task, split, recorded, layout, rows.targets, rows.candidates), rows)
+    labelled = labelled_file(task, split, gold_dir)
+    if labelled is not None:
         file, layout = labelled
         rows = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))
-    elif train is not None and train.is_file():
-        file, layout = train, task.layout("train", gold_dir)
+        return Gold(DataRows(task, split, file, layout, rows.targets, rows.candidates), rows)
+    train = task.path("train", gold_dir) if split == "dev" and task.files["dev"] is None else None
+    if train is not None and train.is_file():
         part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
-        rows, lines = scored_rows(task, part.rows["dev"]), part.held_out
-    else:
-        return None
-    return DataRows(task, split, file, layout, rows.targets, rows.candidates, lines), rows
+        rows, layout = scored_rows(task, part.rows["dev"]), task.layout("train", gold_dir)
+        return Gold(DataRows(task, split, train, layout, rows.targets, rows.candidates, part.held_out), rows)
+    return None

@@ -12,7 +12,8 @@ from input_errors import refused
 from rows_suite import GRAD_DEV
 
 from mtl.api.cli import main
-from mtl.submissions.data_rows import DataRows, exact_key, loose_key
+from mtl.submissions.column_order import exact_key, loose_key
+from mtl.submissions.data_rows import DataRows
 from mtl.submissions.files import PredictionFile
 from mtl.submissions.forms import read_table
 from mtl.submissions.lines import row_columns
