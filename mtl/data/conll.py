@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Literal
 
 from mtl.base.errors import InputError
 
@@ -19,12 +18,10 @@ EMPTY = re.compile(r"[ \t\r\n\xa0\ufeff\u200b]*")  # a line of nothing that is s
 DOCUMENT_TOKEN = "-DOCSTART-"
 DOCUMENT_COMMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
 TEXT_COMMENT = re.compile(r"# *text *=\s*(.*)")
-# Comments even if they have as many cells as a token: those of CoNLL-U, and those of KLUE, as in "## klue-1<TAB>the text of the sentence".
+# Comments even if they have as many cells as a token: of CoNLL-U, and of KLUE, as in "## klue-1", a tab and the text.
 KEY_COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)")
 KLUE_COMMENT = re.compile(r"## [^\t]*\S.*\t")
 UNCOUNTED = re.compile(r"(\d{1,18})([-.])\d{1,18}")  # the number of a word for several tokens, or of an empty node
-
-LineType = Literal["token", "comment", "document", "empty"]  # a document: the line, maybe a comment, begins one
 
 
 @dataclass
@@ -50,7 +47,6 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
     separator = "\t" if "\t" in first_lines[-1] else " "
     expected = "header: names" if width else "the first token has"
     width = width or len(_cells(first_lines[-1], separator))
-
     sentence = Sentence()
     documents = 0  # that have begun
     for number, line in enumerate(chain(first_lines, remaining, [""]), start=1):  # an empty line ends the last sentence
@@ -59,7 +55,6 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
         if line_type != "token" and sentence.rows:
             yield replace(sentence, rows=_tokens(_without_source(sentence.rows)))
             sentence = Sentence(sentence.document)
-
         if line_type == "token":
             if len(cells) < width or any(cells[width:]):
                 rule = "write a token on each line, and an empty line between sentences"
@@ -69,8 +64,7 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
         elif line_type == "document":
             documents += 1
             comment = DOCUMENT_COMMENT.fullmatch(line.strip())
-            stated_id = None if comment is None else comment["id"]
-            sentence.document = stated_id or str(documents)
+            sentence.document = (comment and comment["id"]) or str(documents)
         elif line_type == "comment":
             text = TEXT_COMMENT.match(line)
             sentence.text = sentence.text if text is None else text[1].strip()
@@ -88,24 +82,21 @@ def _lines_to_first_token(path: Path, lines: Iterator[str]) -> list[str]:
 
 def _cells(line: str, separator: str, width: int | None = None) -> list[str]:
     """The cells of a line. Any number of spaces may stand between two of them. `width` is the number of cells of a token; None: not known yet."""
-    cells = line.split(separator)
-    if separator == " ":
-        cells = [cell for cell in cells if cell]
+    cells = [cell for cell in line.split(separator) if cell or separator == "\t"]
     # A token of white space, as some tokenizers make it, leaves its cell empty: the line begins with a space and lacks a cell.
     if width is not None and line.startswith(" ") and len(cells) == width - 1:
         return ["", *cells]
     return cells
 
 
-def _line_type(line: str, cells: Sequence[str], width: int, is_within_sentence: bool) -> LineType:
-    """What a line with these cells is. `width` is the number of cells of a token. Within a sentence, a line after "#" is a token."""
+def _line_type(line: str, cells: Sequence[str], width: int, is_within_sentence: bool) -> str:
+    """What a line is: a "token", a "comment", "empty", or a "document", which begins there. A token has `width` cells; a sentence has no comment."""
     if cells and cells[0] == DOCUMENT_TOKEN:
         return "document"
     if EMPTY.fullmatch(line):
         return "empty"
-    if is_within_sentence or not line.startswith("#"):
-        return "token"
-    if len(cells) == width and not KEY_COMMENT.match(line) and not KLUE_COMMENT.match(line):
+    is_unlike_token = len(cells) != width or KEY_COMMENT.match(line) or KLUE_COMMENT.match(line)
+    if is_within_sentence or not line.startswith("#") or not is_unlike_token:
         return "token"
     return "document" if DOCUMENT_COMMENT.fullmatch(line.strip()) else "comment"
 

@@ -13,7 +13,7 @@ import numpy as np
 from mtl.base.log import logger
 from mtl.data.dataset import Dataset, Split
 from mtl.data.text import TokenizedTexts, moses
-from mtl.data.token_spans import kept_spans, nearest_tokens, span_tokens, token_characters
+from mtl.data.token_spans import nearest_tokens, span_tokens, token_characters
 from mtl.tasks.head_targets import PAST, WHOLE
 from mtl.tasks.target_kind import UnitKind
 from mtl.tasks.targets import target_kind
@@ -34,17 +34,11 @@ def with_token_spans(
 
 
 class CutText(NamedTuple):
-    """A text that is cut around spans. It is a new text, because other rows may read the same text around other spans."""
+    """A text that keeps some tokens of another one. It is a new text, because other rows may read the same text around other spans."""
 
+    number: int  # which follows those of the existing texts
     source: int  # the number of the text that it is cut from
-    kept: tuple[int, ...]  # the places of the tokens that it keeps
-
-
-class TextTokens(NamedTuple):
-    """All tokens of a text, also those that are cut."""
-
     words: list[str]
-    characters: np.ndarray  # that each token consists of, int64 (tokens, 2)
 
 
 class SpanPlacer:
@@ -58,8 +52,8 @@ class SpanPlacer:
         self._texts, self._raw = texts, raw
         self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
         self._first_token = 1 if boundary_words else 0  # the place of a text's first token in what an encoder reads
-        self._tokens: dict[int, TextTokens] = {}  # by the text's number
-        self._cut_texts: dict[CutText, int] = {}  # their numbers, which follow those of the given texts
+        self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # by text, its tokens and their characters
+        self._cut: dict[tuple[int, bytes], CutText] = {}  # by their source and the places of the tokens that they keep
         self._missed = 0  # the number of spans that share no character with a token
         self._cut_units = 0  # the number of units that are after the cut
 
@@ -81,20 +75,19 @@ class SpanPlacer:
 
     def texts(self) -> TokenizedTexts:
         """All texts as an encoder reads them, those that are cut around spans last."""
-        further = [[self._tokens[text.source].words[place] for place in text.kept] for text in self._cut_texts]
-        texts = self._texts.with_further(further) if further else self._texts
+        texts = self._texts.with_further([text.words for text in self._cut.values()]) if self._cut else self._texts
         return texts.with_boundaries() if self._boundary_words else texts
 
     def raw_texts(self) -> list[str]:
         """The same texts as strings, each that is cut as the whole text that it is cut from."""
-        return [*self._raw, *(self._raw[text.source] for text in self._cut_texts)]
+        return [*self._raw, *(self._raw[text.source] for text in self._cut.values())]
 
     def warn(self) -> None:
         """Log warnings, with counts, about texts that are cut around their spans, units that are cut, and spans without a token of their own."""
         limit = f"max_length={self._max_length}"
-        if self._cut_texts:
+        if self._cut:
             kept = "they keep the tokens nearest to their spans"
-            logger.warning("%d texts with spans are longer than %s tokens; %s", len(self._cut_texts), limit, kept)
+            logger.warning("%d texts with spans are longer than %s tokens; %s", len(self._cut), limit, kept)
         if self._cut_units:
             logger.warning("%d tokens to predict are after %s; no model reads them", self._cut_units, limit)
         if self._missed:
@@ -109,9 +102,13 @@ class SpanPlacer:
         if len(words) <= self._max_length:
             return text, tokens
         kept = nearest_tokens(len(words), tokens, self._max_length)
-        cut_text = CutText(text, tuple(kept.tolist()))
-        number = self._cut_texts.setdefault(cut_text, len(self._raw) + len(self._cut_texts))
-        return number, kept_spans(kept, tokens)
+        key = text, kept.tobytes()
+        if key not in self._cut:
+            self._cut[key] = CutText(len(self._raw) + len(self._cut), text, [words[token] for token in kept])
+        # If 3, 4, 9 are kept, [4, 9] becomes [1, 2]. A span is never empty: with too few tokens, it gets the last one.
+        first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
+        stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)
+        return self._cut[key].number, np.stack([first, stop], axis=1)
 
     def _add_steps(self, kind: UnitKind, split: Split) -> Split:
         """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""
@@ -125,16 +122,17 @@ class SpanPlacer:
     def _unit_steps(self, text: int, units: np.ndarray) -> np.ndarray:
         """The step of each unit that the encoder reads, int64 (units,), as `mtl.model.heads.unit_vectors` takes them."""
         is_whole = units[:, 0] == units[:, 1]  # which stands for the whole text
-        tokens, _ = span_tokens(units, self._tokens_of(text).characters)
+        _, characters = self._tokens_of(text)
+        tokens, _ = span_tokens(units, characters)
         is_read = is_whole | (tokens[:, 0] < self._max_length)
         self._cut_units += int((~is_read).sum())
         return np.where(is_whole, WHOLE, tokens[:, 0] + self._first_token)[is_read]
 
-    def _tokens_of(self, text: int) -> TextTokens:
-        """All tokens of a text, by its number."""
+    def _tokens_of(self, text: int) -> tuple[list[str], np.ndarray]:
+        """All tokens of a text, also those that are cut, and the characters that each consists of."""
         if text not in self._tokens:
             words = self._texts.words(text)
             if len(words) >= self._max_length:  # the text may have been cut, so it is tokenized again
                 words = moses(self._language)(self._raw[text]) or words
-            self._tokens[text] = TextTokens(words, token_characters(self._raw[text], words))
+            self._tokens[text] = words, token_characters(self._raw[text], words)
         return self._tokens[text]

@@ -18,13 +18,11 @@ def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
     prefix = len(commonprefix([letters, remaining]))
     suffix = len(commonprefix([letters[prefix:][::-1], remaining[prefix:][::-1]]))
     head, tail = places[:prefix], places[len(places) - suffix :]
-
     # The first and the last letters stand in the text as they are. All letters in between have all characters in between.
     changed = len(letters) - prefix - suffix
     changed_start, changed_stop = _trimmed(text, head[-1] + 1 if prefix else 0, tail[0] if suffix else len(text))
     starts = np.concatenate([head, np.full(changed, changed_start), tail])
     stops = np.concatenate([head + 1, np.full(changed, changed_stop), tail + 1])
-
     # A token is from the start of its first letter to the stop of its last one.
     lengths = np.array([len(word) for word in words])
     after_last = np.cumsum(lengths)
@@ -62,11 +60,3 @@ def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
     is_inside = (before <= 0) & (behind <= 0)
     depths = np.where(is_inside, tokens - start, count).min(axis=0)
     return np.sort(np.lexsort((tokens, depths, distances))[:most])
-
-
-def kept_spans(kept: np.ndarray, spans: np.ndarray) -> np.ndarray:
-    """Spans in tokens, (spans, 2), in a text that keeps these tokens alone, ascending: where it keeps 3, 4 and 9, [4, 9] becomes [1, 2]. A span may
-    lose tokens, but is never empty: with fewer tokens than spans, the last token is read for the others."""
-    first = np.minimum(np.searchsorted(kept, spans[:, 0]), len(kept) - 1)
-    after_last = np.maximum(np.searchsorted(kept, spans[:, 1]), first + 1)
-    return np.stack([first, after_last], axis=1)

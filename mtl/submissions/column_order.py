@@ -1,5 +1,4 @@
-"""Which prediction each row of the data gets by the values of its columns that stand beside the predictions, as texts do. Another program may have
-changed these values, so rows and lines of predictions are compared by keys, which are equal where they belong together."""
+"""Which prediction each row of the data gets by its values beside the predictions, such as its texts, even if another program changed them."""
 
 import json
 import re
@@ -31,13 +30,15 @@ def column_order(rows: DataRows, lines: PredictionLines, stated: Order | None) -
         return stated
 
     names = ", ".join(columns)
-    lost_row = _first_lost_row(lines, misplaced, row_keys, line_keys)
-    if lost_row is not None:
-        line, values = records[lost_row].line, excerpt(list(records[lost_row].values))
-        problem = f"the row on line {line} of {rows.file}, with {names} {values}, is not here"
-        remedy = "predict these rows, or leave out columns whose values are changed"
-        raise lines.error(f"{problem}; {remedy}", None if stated is None else stated[lost_row])
-    order = _order_by_key(rows, lines, names, row_keys, line_keys)
+    row_counts, line_counts = Counter(row_keys), Counter(line_keys)
+    for row in misplaced:
+        lines_needed = 1 if lines.may_have_more_rows else row_counts[row_keys[row]]
+        if lines.marks.has_ids or line_counts[row_keys[row]] < lines_needed:
+            line, values = records[row].line, excerpt(list(records[row].values))
+            problem = f"the row on line {line} of {rows.file}, with {names} {values}, is not here"
+            remedy = "predict these rows, or leave out columns whose values are changed"
+            raise lines.error(f"{problem}; {remedy}", None if stated is None else stated[row])
+    order = _key_order(rows, lines, names, row_keys, line_keys)
     logger.info("%s: put to the rows of %s by %s: it has another order", lines.name, rows.file, names)
     return order
 
@@ -53,23 +54,8 @@ def _shared_columns(rows: DataRows, lines: PredictionLines) -> list[str]:
     return shared_columns
 
 
-def _first_lost_row(
-    lines: PredictionLines, misplaced: Sequence[int], row_keys: Sequence[str], line_keys: Sequence[str]
-) -> int | None:
-    """The first misplaced row that no prediction can be found for: its id names another one, or fewer lines than rows have its values."""
-    row_counts, line_counts = Counter(row_keys), Counter(line_keys)
-    for row in misplaced:
-        key = row_keys[row]
-        lines_needed = 1 if lines.may_have_more_rows else row_counts[key]
-        if lines.marks.has_ids or line_counts[key] < lines_needed:
-            return row
-    return None
-
-
-def _order_by_key(
-    rows: DataRows, lines: PredictionLines, names: str, row_keys: Sequence[str], line_keys: Sequence[str]
-) -> Order:
-    """The order in which each row gets a prediction with its key. Raises InputError if predictions with the same key differ."""
+def _key_order(rows: DataRows, lines: PredictionLines, names: str, row_keys: list[str], line_keys: list[str]) -> Order:
+    """The order in which each row gets a prediction with its key. Raises InputError, with the `names` of the columns, if such predictions differ."""
     positions: dict[str, list[int]] = {}  # of the predictions, by key
     for position, key in enumerate(line_keys):
         positions.setdefault(key, []).append(position)
@@ -87,7 +73,7 @@ def _order_by_key(
 
 
 def _comparable_keys(rows: Sequence[Any], lines: Sequence[Any]) -> tuple[list[str], list[str]]:
-    """The key of the values of each row and of each line: the exact one if both a row and a line have these values, else the loose one."""
+    """A key for the values of each row and each line, equal where they belong together: exact for values that both have, else loose."""
     exact_row_keys = [exact_key(values) for values in rows]
     exact_line_keys = [exact_key(values) for values in lines]
     unchanged = set(exact_row_keys) & set(exact_line_keys)

@@ -39,9 +39,8 @@ class DataRows:
         """What the rows are called in a message."""
         if self.sample is not None:
             return f"the {len(self)} rows of {self.file} that are in the sample"
-        if self.lines is not None:
-            return f"the {len(self)} rows of {self.file} that are held out as dev (mtl data --write-splits writes them)"
-        return f"the {len(self)} rows of {self.file}"
+        held_out = "" if self.lines is None else " that are held out as dev (mtl data --write-splits writes them)"
+        return f"the {len(self)} rows of {self.file}{held_out}"
 
     @cached_property
     def columns(self) -> list[str]:
@@ -51,10 +50,8 @@ class DataRows:
     def records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
         """The rows with the values of these columns (`mtl.data.records.read_records`)."""
         records = read_records(self.file, columns, optional, layout=self.layout)
-        if self.lines is None:
-            return records
-        wanted_lines = set(self.lines)
-        return [record for record in records if record.line in wanted_lines]
+        lines = None if self.lines is None else set(self.lines)
+        return [record for record in records if lines is None or record.line in lines]
 
     def numbers_by_id(self, column: str) -> dict[str, int]:
         """The number of each row, from 0, by its id in this column. Raises InputError if two rows have the same id."""

@@ -1,5 +1,4 @@
-"""Which prediction each row of the data gets: ids or numbers beside the predictions say it, else the order of the lines does. Where values of the
-data stand beside the predictions, too, `mtl.submissions.column_order` compares them."""
+"""Which prediction each row of the data gets. Ids, row numbers or the order of the lines say it; values of the data beside them may correct it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,6 @@ def prediction_order(rows: DataRows, lines: PredictionLines, ids: Sequence[str])
     if order is None:
         rule = "; without ids, each row has one, in their order" if lines.value_form == "values" else ""
         raise lines.error(f"{len(lines.values)} predictions for {rows.description}{rule}", len(lines.values) - 1)
-
     if lines.marks.ignored:
         message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
         logger.warning(message, lines.name, rows.file, listed(lines.marks.ignored, 5))
@@ -62,8 +60,7 @@ def _id_column(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]
 
 
 def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, int]) -> Order:
-    """The order in which each row gets the prediction with its id, or with its number. Raises InputError for an id that is missing, repeated or
-    unknown."""
+    """The order in which each row gets the prediction with its id, or its number. Raises InputError for a missing, a repeated and an unknown id."""
     positions: dict[int, int] = {}  # of the predictions, by the number of the row that gets each
     for position, id in enumerate(lines.marks.ids or ()):
         if isinstance(id, bool) or not isinstance(id, str | int):
@@ -78,10 +75,9 @@ def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, i
             place = f"in row {earlier + 1}" if line_numbers is None else f"on line {line_numbers[earlier]}"
             raise lines.error(f"id {excerpt(id)} stands {place} already", position)
         positions[row] = position
-    absent_ids = [id for id, row in rows_by_id.items() if row not in positions]
-    if absent_ids:
-        first = absent_ids[0]
-        raise lines.error(f"{len(absent_ids)} of {rows.description} have no prediction; the first has the id {first!r}")
+    absent = [id for id, row in rows_by_id.items() if row not in positions]
+    if absent:
+        raise lines.error(f"{len(absent)} of {rows.description} have no prediction; the first has the id {absent[0]!r}")
     return [positions[row] for row in range(len(rows_by_id))]
 
 
@@ -91,11 +87,10 @@ def _unknown_id_error(rows: DataRows, lines: PredictionLines, position: int) -> 
     id = excerpt(ids[position])
     if column is None:
         return lines.error(f"id {id} is not among {rows.description}; is this another file's?", position)
+    problem = f"has {id}, which neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
     repeated_numbers = [number for number, count in Counter(ids).items() if count > 1]
     if repeated_numbers:
-        problem = f"repeats {repeated_numbers[0] or 'an empty number'}"
-    else:
-        problem = f"has {id}, which neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
+        problem = f"repeats {repeated_numbers[0] or 'an empty text'}"
     remedy = "if the predictions are in the order of the data, leave it out"
     return lines.error(f"column {column!r} {problem}; {remedy}", position)
 
@@ -113,10 +108,9 @@ def _check_numbers(rows: DataRows, lines: PredictionLines, order: Order, id_colu
         if not has_same_name and not set(ids) <= set(numbers):
             continue
         for record, id, position in zip(records, ids, order, strict=True):
-            if id == numbers[position]:
-                continue
-            in_data = f"column {column!r} of {rows.file} has {excerpt(record.values[0])} on line {record.line}"
-            declaration = f"name it in the suite file (submission: {{ids: [{column}]}})"
-            remedy = declaration if has_same_name else f"call it {column}"
-            problem = f"column {title!r} has {numbers[position]}, and {in_data}; if it has ids, {remedy}"
-            raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)
+            if id != numbers[position]:
+                in_data = f"column {column!r} of {rows.file} has {excerpt(record.values[0])} on line {record.line}"
+                declaration = f"name it in the suite file (submission: {{ids: [{column}]}})"
+                remedy = declaration if has_same_name else f"call it {column}"
+                problem = f"column {title!r} has {numbers[position]}, and {in_data}; if it has ids, {remedy}"
+                raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)
