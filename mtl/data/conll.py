@@ -16,9 +16,11 @@ from mtl.base.errors import InputError
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 EMPTY = re.compile(r"[ \t\r\n\xa0\ufeff\u200b]*")  # a line of nothing that is seen
 DOCUMENT_TOKEN = "-DOCSTART-"
-DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
-COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)|## [^\t]*\S.*\t")
-TEXT = re.compile(r"# *text *=\s*(.*)")
+DOCUMENT_COMMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
+TEXT_COMMENT = re.compile(r"# *text *=\s*(.*)")
+# Comments even if they have as many cells as a token: of CoNLL-U, and of KLUE, as in "## klue-1", a tab and the text.
+KEY_COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)")
+KLUE_COMMENT = re.compile(r"## [^\t]*\S.*\t")
 UNCOUNTED = re.compile(r"(\d{1,18})([-.])\d{1,18}")  # the number of a word for several tokens, or of an empty node
 
 
@@ -41,49 +43,62 @@ def sentences(path: Path, lines: Iterable[str], width: int | None) -> Iterator[S
     """The sentences of a file with these lines, which have no line ends. Without a `width`, all lines have as many cells as the first token.
     Raises InputError, which names the file and the line, for a line with another number of cells, and for a file without tokens."""
     remaining = iter(lines)
-    first_lines = []  # up to the first token
-    for line in remaining:
-        first_lines.append(line)
-        if not EMPTY.fullmatch(line) and not line.startswith(("#", DOCUMENT_TOKEN)):
-            break
-    else:
-        raise InputError("no tokens", path=path)
-    expected = "header: names" if width else "the first token has"
+    first_lines = _lines_to_first_token(path, remaining)
     separator = "\t" if "\t" in first_lines[-1] else " "
+    expected = "header: names" if width else "the first token has"
     width = width or len(_cells(first_lines[-1], separator))
     sentence = Sentence()
     documents = 0  # that have begun
-    for number, line in enumerate(chain(first_lines, remaining, [""]), start=1):
-        cells = _cells(line, separator)
-        if line.startswith(" ") and len(cells) == width - 1:
-            cells.insert(0, "")  # a token of invisible characters
-        is_document = cells[:1] == [DOCUMENT_TOKEN]
-        is_end = is_document or EMPTY.fullmatch(line)
-        is_comment = not sentence.rows and line.startswith("#") and (COMMENT.match(line) or len(cells) != width)
-        if is_end and sentence.rows:
+    for number, line in enumerate(chain(first_lines, remaining, [""]), start=1):  # an empty line ends the last sentence
+        cells = _cells(line, separator, width)
+        line_type = _line_type(line, cells, width, is_within_sentence=bool(sentence.rows))
+        if line_type != "token" and sentence.rows:
             yield replace(sentence, rows=_tokens(_without_source(sentence.rows)))
             sentence = Sentence(sentence.document)
-        if is_document:
-            documents += 1
-            sentence.document = str(documents)
-        elif is_comment:
-            if document := DOCUMENT.fullmatch(line.strip()):
-                documents += 1
-                sentence.document = document["id"] or str(documents)
-            elif text := TEXT.match(line):
-                sentence.text = text[1].strip()
-        elif not is_end:
+        if line_type == "token":
             if len(cells) < width or any(cells[width:]):
                 rule = "write a token on each line, and an empty line between sentences"
                 raise InputError(f"{len(cells)} cells where {expected} {width}; {rule}", path=path, line=number)
             sentence.line = sentence.line or number
             sentence.rows.append(cells[:width])
+        elif line_type == "document":
+            documents += 1
+            comment = DOCUMENT_COMMENT.fullmatch(line.strip())
+            sentence.document = (comment and comment["id"]) or str(documents)
+        elif line_type == "comment":
+            text = TEXT_COMMENT.match(line)
+            sentence.text = sentence.text if text is None else text[1].strip()
 
 
-def _cells(line: str, separator: str) -> list[str]:
-    """The cells of a line. Any number of spaces may stand between two of them."""
-    cells = line.split(separator)
-    return cells if separator == "\t" else [cell for cell in cells if cell]
+def _lines_to_first_token(path: Path, lines: Iterator[str]) -> list[str]:
+    """These lines up to the first token, which is the last of them. Raises InputError if there is none."""
+    first_lines = []
+    for line in lines:
+        first_lines.append(line)
+        if not EMPTY.fullmatch(line) and not line.startswith(("#", DOCUMENT_TOKEN)):
+            return first_lines
+    raise InputError("no tokens", path=path)
+
+
+def _cells(line: str, separator: str, width: int | None = None) -> list[str]:
+    """The cells of a line. Any number of spaces may stand between two of them. `width` is the number of cells of a token; None: not known yet."""
+    cells = [cell for cell in line.split(separator) if cell or separator == "\t"]
+    # A token of white space, as some tokenizers make it, leaves its cell empty: the line begins with a space and lacks a cell.
+    if width is not None and line.startswith(" ") and len(cells) == width - 1:
+        return ["", *cells]
+    return cells
+
+
+def _line_type(line: str, cells: Sequence[str], width: int, is_within_sentence: bool) -> str:
+    """What a line is: a "token", a "comment", "empty", or a "document", which begins there. A token has `width` cells; a sentence has no comment."""
+    if cells and cells[0] == DOCUMENT_TOKEN:
+        return "document"
+    if EMPTY.fullmatch(line):
+        return "empty"
+    is_unlike_token = len(cells) != width or KEY_COMMENT.match(line) or KLUE_COMMENT.match(line)
+    if is_within_sentence or not line.startswith("#") or not is_unlike_token:
+        return "token"
+    return "document" if DOCUMENT_COMMENT.fullmatch(line.strip()) else "comment"
 
 
 def _without_source(rows: list[list[str]]) -> list[list[str]]:

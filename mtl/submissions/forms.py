@@ -17,20 +17,21 @@ PREDICTIONS = (PREDICTION, "predictions", "predicted", "pred", "y_pred", "target
 
 
 def read_table(file: PredictionFile) -> PredictionLines:
-    """The predictions in a .csv or a .tsv with a header: in the column `prediction`, in the only one, or in one of two. Others may have the rows'
-    ids or numbers, and values of the data (`row_columns`). Raises InputError for a header that says too little, and rows of other lengths."""
+    """The predictions in a .csv or a .tsv with a header: in the column `prediction`, in an only column of PREDICTIONS or of the target, or beside one
+    of ids or numbers. Others may have values of the data (`row_columns`). Raises InputError for another header, and rows of other lengths."""
     is_tsv = file.name.endswith(".tsv")
     if is_tsv and (not file.lines or file.lines[0] in (HEADER, file.task.target, "target")):
         return read_tsv(file, indexed=file.lines[:1] == [HEADER])
-    (header_line, header), *rows = _numbered_cells(file) or [(1, [])]
+    table = _numbered_cells(file)
+    header_line, header = table[0] if table else (1, [])
     column = _prediction_column(file, header_line, header)
     predictions, cells_beside = [], []
-    for line, cells in rows:
+    for line, cells in table[1:]:
         if len(cells) != len(header):
             raise file.error(f"must have {len(header)} cells, as the header", line)
         predictions.append(cells[column])
         cells_beside.append({header[place].strip(): cell for place, cell in enumerate(cells) if place != column})
-    marks, line_numbers = row_marks(file.task, cells_beside, file.ids), [line for line, _ in rows]
+    marks, line_numbers = row_marks(file.task, cells_beside, file.ids), [line for line, _ in table[1:]]
     return PredictionLines(file.name, predictions, marks, line_numbers, "lines" if is_tsv else "cells")
 
 
@@ -49,12 +50,12 @@ def _prediction_column(file: PredictionFile, line: int, header: Sequence[str]) -
         return titles.index(PREDICTION)
     if len(titles) == 1 and titles[0] in (*PREDICTIONS, file.task.target.lower()):
         return 0
-    marks = {*map(str.lower, file.ids), *ID_COLUMNS, *NUMBER_COLUMNS}
-    others = [place for place, title in enumerate(titles) if title not in marks]
-    if len(titles) == 2 and len(others) == 1:
-        return others[0]
-    alone = f"{file.task.target!r} alone with a prediction for each row in their order"
-    raise file.error(f"the header is {', '.join(header)!r}; it must be {ID} and {PREDICTION}, or {alone}", line)
+    names_of_marks = {*map(str.lower, file.ids), *ID_COLUMNS, *NUMBER_COLUMNS}
+    unmarked = [place for place, title in enumerate(titles) if title not in names_of_marks]
+    if len(titles) == 2 and len(unmarked) == 1:
+        return unmarked[0]
+    without_ids = f"{file.task.target!r} alone with a prediction for each row in their order"
+    raise file.error(f"the header is {', '.join(header)!r}; it must be {ID} and {PREDICTION}, or {without_ids}", line)
 
 
 def read_tsv(file: PredictionFile, indexed: bool) -> PredictionLines:
@@ -65,11 +66,13 @@ def read_tsv(file: PredictionFile, indexed: bool) -> PredictionLines:
     headers = [HEADER] if indexed else list(dict.fromkeys([file.task.target, "target"]))
     if header not in headers:
         raise file.error(f"the header is {header!r}; it must be {' or '.join(map(repr, headers))}", 1)
-    for row, line in enumerate(predictions if indexed else ()):
-        index, tab, prediction = line.partition("\t")
-        if index != str(row) or not tab:
-            raise file.error(f"the index is {index!r}; rows are in order, and this one has the index {row}", row + 2)
-        predictions[row] = prediction
+    if indexed:
+        for row, line in enumerate(predictions):
+            index, tab, prediction = line.partition("\t")
+            if index != str(row) or not tab:
+                rule = f"rows are in order, and this one has the index {row}"
+                raise file.error(f"the index is {index!r}; {rule}", row + 2)
+            predictions[row] = prediction
     return PredictionLines(file.name, predictions, line_numbers=range(2, len(file.lines) + 1), value_form="lines")
 
 

@@ -7,10 +7,11 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.submissions.answers import Labels, answer_targets
-from mtl.submissions.data_rows import DataRows, Rows, prediction_order
+from mtl.submissions.data_rows import DataRows, Rows
 from mtl.submissions.files import SubmissionFiles, prediction_names, rows_name
 from mtl.submissions.forms import read_json_by_id, read_json_lines, read_table
 from mtl.submissions.lines import PredictionLines
+from mtl.submissions.row_order import prediction_order
 from mtl.tasks.suite import Suite
 
 READERS = {".csv": read_table, ".tsv": read_table, ".jsonl": read_json_lines, ".json": read_json_by_id}

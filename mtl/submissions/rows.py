@@ -14,13 +14,14 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.data.examples import read_targets
-from mtl.submissions.data_rows import DataRows, prediction_order
+from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, read_entry, read_template, unfilled
 from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked, Submitted
 from mtl.submissions.forms import read_json_lines
 from mtl.submissions.lines import Order, PredictionLines, RowMarks
 from mtl.submissions.row_files import RowFile, data_files, data_remarks, measure, prediction_values
+from mtl.submissions.row_order import prediction_order
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

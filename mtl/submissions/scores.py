@@ -31,21 +31,23 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     """A Markdown table of the scores of predictions, their average, and what is odd about them. `gold_dir` is a data folder or a run's `gold` folder;
     `held_out` is the share of training rows that stand for a dev file. Raises InputError for missing folders, and predictions that fit no gold."""
     show = suite.shown.show
-    lines = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
+    table = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
     scores, remarks = dict[str, float](), list[str]()
     for id, (split, predictions, rows) in _scored_splits(path, suite, tasks, gold_dir, held_out).items():
         task = suite.tasks[id]
         scores[id] = score(task, predictions, rows)
         title = task.title.replace("|", "\\|")
-        lines.append(f"| {title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
-        lines += [f"| | | {key} | | {show(value)} |" for key, value in further_scores(task, predictions, rows).items()]
-        if (remark := target_kind(task).remark(predictions)) is not None:
+        table.append(f"| {title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
+        for name, value in further_scores(task, predictions, rows).items():
+            table.append(f"| | | {name} | | {show(value)} |")
+        remark = target_kind(task).remark(predictions)
+        if remark is not None:
             remarks.append(f"{id}, {split}: {remark}")
     average, count, absent = suite.mean(scores), len(suite.averaged), suite.lacking(scores)
     without = ", ".join(absent)
     partial = f" (of {count - len(absent)} of {count} tasks; not scored: {without})" if absent else ""
     last_line = f"average: none, without {without}" if average is None else f"average{partial}: {show(average)}"
-    return "\n".join([*lines, "", last_line, *remarks])  # without the empty line, these would be rows of the table
+    return "\n".join([*table, "", last_line, *remarks])  # without the empty line, these would be rows of the table
 
 
 def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> Scored:
@@ -54,21 +56,24 @@ def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Pa
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = prediction_names(suite)
     files = read_files(path, names.__contains__)
-    if unread := [name for name in files.unread if Path(name).suffix in (".csv", ".jsonl", ".tsv")]:
+    unread = [name for name in files.unread if Path(name).suffix in (".csv", ".jsonl", ".tsv")]
+    if unread:
         logger.warning("%s: not read, since no predictions have such names: %s", path, listed(unread, 5))
     predicted = {names[name] for name in files.contents}
     scored: Scored = {}
     for task in tasks:
         for split in SCORING_ORDER:
-            gold = _gold(task, split, gold_dir, held_out) if (task.id, split) in predicted else None
-            if gold is None:
+            if (task.id, split) not in predicted or task.id in scored:
                 continue
-            data, rows = gold
-            if sources := read_sources(files, suite, {task.id: {split: data}}):
-                targets, _ = put(data, sources[task.id, split], suite.submission.ids)
-                scored[task.id] = split, targets, rows
-                break
-    if unscored := [f"{id} {split}" for id, split in predicted if id in scored and scored[id][0] != split]:
+            gold = _gold(task, split, gold_dir, held_out)
+            if gold is not None:
+                data, rows = gold
+                sources = read_sources(files, suite, {task.id: {split: data}})
+                if sources:
+                    predictions, _ = put(data, sources[task.id, split], suite.submission.ids)
+                    scored[task.id] = split, predictions, rows
+    unscored = [f"{id} {split}" for id, split in predicted if id in scored and scored[id][0] != split]
+    if unscored:
         logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
     if not scored:
         problem = f"no predictions of suite {suite.name} with gold targets in {gold_dir}"
@@ -83,19 +88,18 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[Data
     """The rows of a split with gold targets, for predictions and for metrics: a run's, a data file's, or held out of train; None: no such rows."""
     task = replace(task, breakdown=None)  # a score needs no such columns
     recorded = gold_dir / f"{split}_{task.id}.tsv"
-    train = task.path("train", gold_dir) if split == "dev" and task.files["dev"] is None else None
-    lines = None
     if recorded.is_file():
         rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
-        task = replace(task, header=None, reading=None)  # which say how the data is read, not what the run recorded
-        file, layout = recorded, task.plain_layout
-    elif labelled := labelled_file(task, split, gold_dir):
+        plain = replace(task, header=None, reading=None)  # these say how the data is read, not what a run recorded
+        return DataRows(plain, split, recorded, plain.plain_layout, rows.targets, rows.candidates), rows
+    labelled = labelled_file(task, split, gold_dir)
+    if labelled is not None:
         file, layout = labelled
         rows = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))
-    elif train is not None and train.is_file():
-        file, layout = train, task.layout("train", gold_dir)
+        return DataRows(task, split, file, layout, rows.targets, rows.candidates), rows
+    train = task.path("train", gold_dir) if split == "dev" and task.files["dev"] is None else None
+    if train is not None and train.is_file():
         part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
-        rows, lines = scored_rows(task, part.rows["dev"]), part.held_out
-    else:
-        return None
-    return DataRows(task, split, file, layout, rows.targets, rows.candidates, lines), rows
+        rows, layout = scored_rows(task, part.rows["dev"]), task.layout("train", gold_dir)
+        return DataRows(task, split, train, layout, rows.targets, rows.candidates, part.held_out), rows
+    return None

@@ -9,9 +9,10 @@ from mtl.data.dataset import Dataset, marked_texts
 from mtl.data.examples import Example
 from mtl.data.loading import build_dataset
 from mtl.data.marked_spans import Span
-from mtl.data.spans import nearest_tokens, span_tokens, token_characters, with_token_spans
+from mtl.data.spans import with_token_spans
 from mtl.data.splits import TaskExamples
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses
+from mtl.data.token_spans import nearest_tokens, span_tokens, token_characters
 from mtl.tasks.task import Task
 
 PAIR = Task(id="pair", kind="labels", text=["a", "b"], target="y", labels=["n", "p"], metric="accuracy")

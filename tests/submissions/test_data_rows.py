@@ -12,7 +12,9 @@ from input_errors import refused
 from rows_suite import GRAD_DEV
 
 from mtl.api.cli import main
-from mtl.submissions.data_rows import DataRows, exact_key, loose_key
+from mtl.base.errors import InputError
+from mtl.submissions.column_order import exact_key, loose_key
+from mtl.submissions.data_rows import DataRows
 from mtl.submissions.files import PredictionFile
 from mtl.submissions.forms import read_table
 from mtl.submissions.lines import row_columns
@@ -77,6 +79,11 @@ def test_equal_rows_with_different_predictions_have_an_order_alone(rows: DataRow
 )
 def test_rows_of_other_data_are_refused(header: str, lines: list[str], line: int, rows: DataRows) -> None:
     refused(lambda: labels(rows, [header, *lines]), file="mine.csv", line=line)
+
+
+def test_an_empty_number_may_be_repeated_too(rows: DataRows) -> None:
+    with pytest.raises(InputError, match="column 'index' repeats an empty text;"):
+        labels(rows, ["index,prediction", ",x", ",x", "2,y", "3,y"])
 
 
 def test_ids_and_columns_agree(tmp_path: Path) -> None:
