@@ -8,14 +8,13 @@ from mtl.data.columns import LIST
 
 # Whole names of columns, in lower case.
 LABEL_NAMES = ("label", "labels", "gold_label")  # of certain targets
-TARGET_NAMES = {"target", "targets", "gold"}  # of columns that may be targets whatever they hold, as those called label
+TARGET_NAMES = {*LABEL_NAMES, "target", "targets", "gold"}  # of columns that may be targets, whatever they hold
 ANSWER_NAMES = ("answer", "answerkey", "correct", "correct_answer", "solution")  # of targets beside candidates
 META = ("meta.", "metadata.")  # the beginning of the names of columns below a key of metadata, as meta.year
 
 # Words in the names of columns, in lower case.
 RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}  # of ratings
-# Of targets, if all other columns say where rows come from.
-LIKELY_NAMES = {*TARGET_NAMES, *RATING_NAMES, "class", "judgment", "judgement", "duplicate"}
+LIKELY_NAMES = {*RATING_NAMES, "target", "targets", "gold", "class", "judgment", "judgement", "duplicate"}  # of targets
 # Of columns that identify rows: the last word alone, as in row_id.
 ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}
 # Of columns that say where a row comes from, as in annotator_name: a target only if the user says so.
@@ -38,8 +37,7 @@ class NamedColumn:
     def words(self) -> list[str]:
         """The words of the name's last key, in lower case: "relatedness" and "score" of relatedness_score, and of meta.relatednessScore."""
         last_key = self.name.removesuffix(LIST).rsplit(".", 1)[-1]
-        with_underscores = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", last_key)
-        return re.findall(r"[^\W_]+", with_underscores.lower()) or [""]
+        return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", last_key).lower()) or [""]
 
     @property
     def is_called_label(self) -> bool:

@@ -128,8 +128,7 @@ class FileColumn(NamedColumn):
         numbers = self.whole_numbers
         if numbers is None or len(numbers) < max(len(self.texts), LEAST_IDS):
             return False
-        directions = {int(number) < int(following) for number, following in pairwise(self.texts)}
-        return len(directions) == 1
+        return len({int(number) < int(following) for number, following in pairwise(self.texts)}) == 1
 
     def follows_from(self, target: "FileColumn") -> bool:
         """Whether each value of a target goes with one value of this column, as its name or a coarser label. No if few rows share a target."""

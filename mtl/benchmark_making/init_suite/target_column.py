@@ -18,7 +18,6 @@ from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTab
 
 MOST_WAYS = 20  # columns in a question
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")  # a cell such as ['a', 'b']
-
 Columns = Sequence[FileColumn]
 Known = Mapping[str, Any]  # the keys of the task that the user states
 
@@ -81,12 +80,11 @@ def possible_targets(table: FileTable) -> list[FileColumn]:
     """The columns that may be targets: those with two values or more, no ids, that hold numbers or labels, or are called label or target."""
     texts = [column for column in table.columns.values() if not (column.lists or column.is_blank or column.is_meta)]
     varied = [column for column in texts if len(column.counts) > 1 and not column.is_id]
-    names = {*LABEL_NAMES, *TARGET_NAMES}
-    return [column for column in varied if column.numbers or column.is_category or column.name.lower() in names]
+    return [column for column in varied if column.numbers or column.is_category or column.name.lower() in TARGET_NAMES]
 
 
 def _named_targets(table: FileTable, possible: Columns) -> Columns:
-    """The columns that are targets by their names, surely or else likely. Raises InputError if one of such a name has no value in some rows."""
+    """The columns whose names are those of targets: surely, or likely if the others are sources. Raises InputError if one lacks a value in a row."""
     for name, problem in table.incomplete.items():
         if name.lower() in {*LABEL_NAMES, *LIKELY_NAMES}:
             raise InputError(problem)

@@ -35,15 +35,16 @@ class Tagged(NamedTuple):
 def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
     """The columns of tokens and tags of a file. None if it does not show them, or if the user names another kind of task. Raises InputError if the
     user names this kind, or a list beside the tokens as the target, and there are no tokens or no tags."""
-    is_known, target = known.get("kind") == TOKEN_LABELS, known.get("target")
+    is_known = known.get("kind") == TOKEN_LABELS
     if "kind" in known and not is_known:
         return None
     words = _words_by_column(table, in_texts=is_known)
     tokens = _token_column(table, words, known)
-    if tokens is None and is_known:
-        raise InputError(f"kind: {TOKEN_LABELS} needs text: [COLUMN of tokens]: {table.listed}")
     if tokens is None:
+        if is_known:
+            raise InputError(f"kind: {TOKEN_LABELS} needs text: [COLUMN of tokens]: {table.listed}")
         return None
+    target = known.get("target")
     sizes = [len(row) for row in words[tokens]]
     beside = [name for name, rows in words.items() if name != tokens and [len(row) for row in rows] == sizes]
     tags = [name for name in beside if target in (None, name) and _are_tags(table.columns[name])]
