@@ -24,11 +24,11 @@ LEAST_LETTERS = 4  # of such a script, in one text, that may be several words
 # Values are categories, not texts, if there are few of them, each stands in many rows, and none is long.
 MOST_CATEGORIES = 500
 MANY_CATEGORIES = 100
-ROWS_PER_CATEGORY = 4  # on average, at least, of fewer than MANY_CATEGORIES
-ROWS_PER_CATEGORY_OF_MANY = 20  # on average, at least, of MANY_CATEGORIES or more
-LONG_WORDS = 6  # on average, at most
-LONG_CHARACTERS = 60  # on average, at most
-LABELS_OF_WORDS = 10  # categories of several words; more are texts that repeat, not labels
+ROWS_PER_CATEGORY = 4  # on average, at least, if there are fewer than MANY_CATEGORIES
+ROWS_PER_CATEGORY_OF_MANY = 20  # on average, at least, if there are MANY_CATEGORIES or more
+MOST_WORDS = 6  # of a value, on average
+MOST_CHARACTERS = 60  # of a value, on average
+MOST_LABELS = 10  # of several words each: more such categories are texts that repeat
 LEAST_IDS = 10  # rising or falling numbers that are ids: fewer may rise by chance
 ROWS_PER_TARGET = 3  # on average, at least: in fewer rows, each target goes with one value of another column by chance
 
@@ -113,12 +113,12 @@ class FileColumn(NamedColumn):
         """Whether the values are too long for names of categories, as texts that stand in many pairs."""
         distinct = len(self.counts)
         words = sum(len(value.split()) for value in self.counts)
-        return words > LONG_WORDS * distinct or sum(map(len, self.counts)) > LONG_CHARACTERS * distinct
+        return words > MOST_WORDS * distinct or sum(map(len, self.counts)) > MOST_CHARACTERS * distinct
 
     @property
     def is_repeated_text(self) -> bool:
         """Whether the values are categories of several words, and more than labels: a hypothesis may stand in many pairs."""
-        return self.is_category and len(self.counts) > LABELS_OF_WORDS and self.rows_of_several_words * 2 > self.rows
+        return self.is_category and len(self.counts) > MOST_LABELS and self.rows_of_several_words * 2 > self.rows
 
     @property
     def is_id(self) -> bool:

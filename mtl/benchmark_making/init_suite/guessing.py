@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +90,8 @@ def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word:
     labelled = SplitTables()
     for split, table in tables.items():
         column = table.columns[target] if table.has(target) else FileColumn(target, [])
-        targets = set(chain.from_iterable(words_of(column) if by_word else column.values_by_row))
+        rows = words_of(column) if by_word else column.values_by_row
+        targets = {target_of_row for row in rows for target_of_row in row}
         is_needed = split != "test" or len(tables) == 1
         if is_needed and not targets:
             raise InputError(table.incomplete.get(target, f"no targets in column {quoted(target)}"), path=table.path)
