@@ -44,7 +44,7 @@ def test_tags_cover_the_characters_of_their_spans() -> None:
 
 
 def test_tokens_are_words_signs_and_letters_of_scripts_without_spaces() -> None:
-    assert tokens_with_tags("Łódź, 3pm東京!", [])[0] == ["Łódź", ",", "3pm", "東", "京", "!"]
+    assert tokens_with_tags("Łódź, 3pm東京𠀀𠀁!", [])[0] == ["Łódź", ",", "3pm", "東", "京", "𠀀", "𠀁", "!"]
 
 
 def test_spans_that_do_not_count() -> None:

@@ -40,12 +40,12 @@ def text_columns(tables: SplitTables, target: FileColumn, used: Collection[str],
         incomplete = list(main.incomplete.values())[:MOST_REASONS]
         raise InputError("; ".join([f"text: no column looks like one: {main.listed}", *incomplete]))
     most = 1 if has_candidates else 2
-    sentences = [column for column in possible if column.several_words * 2 >= column.rows]
+    sentences = [column for column in possible if column.rows_of_several_words * 2 >= column.rows]
     chosen = (sentences or possible)[:most]
     repeated = [column for column in unused if column not in possible and _is_text_of_many_rows(column, target)]
     further = [column for column in possible if column not in chosen] + repeated
     questions = [_question(further, most)] if further else []
-    shares = dict.fromkeys(share(column.several_words, column.rows) for column in chosen)  # each once
+    shares = dict.fromkeys(share(column.rows_of_several_words, column.rows) for column in chosen)  # each once
     why = f"several words in {' and '.join(shares)} of {count(main.rows, 'row')}" if sentences else "words"
     return Texts([column.name for column in chosen], why, questions)
 

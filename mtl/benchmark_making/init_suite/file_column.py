@@ -1,4 +1,4 @@
-"""One column of a data file: its values, and what they and its name say that it may hold."""
+"""One column of a data file: its values, and what they say that it may hold: numbers, truth values, categories, texts or ids."""
 
 import math
 import re
@@ -8,42 +8,35 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from mtl.data.columns import LIST
+from mtl.benchmark_making.init_suite.column_names import ID_NAMES, NamedColumn
 
 INTEGER = re.compile("[+-]?[0-9]{1,400}")
 INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # in lower case
+TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # the values for false and true, in lower case
 TRUE = {true for _, true in TRUTH}
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
-NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # as one of several labels, these words may mean what they say
-# Scripts that set no spaces between words: Thai, Lao, Khmer, Burmese, Tibetan, Kana, and Han.
+# Letters of scripts that set no spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, and Han.
 NO_SPACES = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003134f]")
-# Words in the names of columns.
-LABEL_NAMES = ("label", "labels", "gold_label")  # whole names of target columns that are certain
-TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}  # of files, too  # fmt: skip
-ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid", "pid", "nr", "key", "url", "link", "uid"}  # the last word  # fmt: skip
-SOURCE_NAMES = {  # of a column that says where a row comes from: a target only if the user says so
-    *("source", "dataset", "domain", "genre", "origin", "split", "fold", "subset", "partition", "lang", "language", "year", "date"),
-    *("author", "annotator", "annotators", "user", "worker", "version", "file", "filename", "license", "publisher", "time"),
-}  # fmt: skip
-TOKEN_NAMES = {"token", "tokens", "word", "words", "tag", "tags", "pos", "ner", "tokenized", "tokenised", "lemmas"}  # fmt: skip
-# A column whose values stand in REPEATED rows each, on average, holds categories, not texts; CATEGORIES values or more must stand in FREQUENT rows.
-REPEATED, CATEGORIES, FREQUENT, MOST_CATEGORIES = 4, 100, 20, 500
-META = ("meta.", "metadata.")  # begin the names, in lower case, of columns below a key of meta data
-LABELS_OF_WORDS = 10  # labels of several words
-LONG, LONG_SIGNS = 6, 60  # words, and characters, on average; no label or name of a category has so many
-SEVERAL_SIGNS = 4  # signs of a script without spaces that may be several words
+LEAST_LETTERS = 4  # of such a script, in one text, that may be several words
+
+# Values are categories, not texts, if there are few of them, each stands in many rows, and none is long.
+MOST_CATEGORIES = 500
+MANY_CATEGORIES = 100
+ROWS_PER_CATEGORY = 4  # on average, at least, if there are fewer than MANY_CATEGORIES
+ROWS_PER_CATEGORY_OF_MANY = 20  # on average, at least, if there are MANY_CATEGORIES or more
+MOST_WORDS = 6  # of a value, on average
+MOST_CHARACTERS = 60  # of a value, on average
+MOST_LABELS = 10  # of several words each: more such categories are texts that repeat
 LEAST_IDS = 10  # rising or falling numbers that are ids: fewer may rise by chance
-ROWS_PER_TARGET = 3  # on average, at least, where each value of a target goes with one of another column not by chance
+ROWS_PER_TARGET = 3  # on average, at least: in fewer rows, each target goes with one value of another column by chance
 
 
 @dataclass(frozen=True)
-class FileColumn:
+class FileColumn(NamedColumn):
     """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty."""
 
-    name: str
     texts: list[str]
     lists: list[list[str]] = field(default_factory=list)
     labels: Sequence[str] = ()  # the names of the labels that its numbers stand for, where the file's metadata has them
@@ -51,14 +44,15 @@ class FileColumn:
 
     @classmethod
     def joined(cls, columns: Sequence["FileColumn"]) -> "FileColumn":
-        """A column of several files as one."""
-        counts = sum((column.counts for column in columns), Counter[str]())
+        """The columns of one name in several files as one column."""
         texts = [text for column in columns for text in column.texts]
         lists = [items for column in columns for items in column.lists]
-        return cls(columns[0].name, texts, lists, all_counts=counts)
+        counts = sum((column.counts for column in columns), Counter[str]())
+        return cls(columns[0].name, texts, lists, columns[0].labels, counts)
 
     @cached_property
     def counts(self) -> Counter[str]:
+        """In how many rows of the file each text stands."""
         return Counter(self.texts) if self.all_counts is None else Counter(self.all_counts)
 
     @property
@@ -86,9 +80,9 @@ class FileColumn:
         return sorted(set(map(int, self.counts)))
 
     @cached_property
-    def several_words(self) -> int:
-        """The number of rows whose text has several words, or several signs of a script that sets no spaces between words."""
-        texts = [text for text in self.counts if len(text.split()) > 1 or len(NO_SPACES.findall(text)) >= SEVERAL_SIGNS]
+    def rows_of_several_words(self) -> int:
+        """The number of rows whose text has several words, or several letters of a script that sets no spaces between words."""
+        texts = [text for text in self.counts if len(text.split()) > 1 or len(NO_SPACES.findall(text)) >= LEAST_LETTERS]
         return sum(self.counts[text] for text in texts)
 
     @property
@@ -111,46 +105,20 @@ class FileColumn:
     def is_category(self) -> bool:
         """Whether few values stand in many rows each, and are no longer than names."""
         distinct = len(self.counts)
-        repeated = REPEATED if distinct < CATEGORIES else FREQUENT
-        return distinct <= MOST_CATEGORIES and distinct * repeated <= self.rows and not self.is_long
-
-    @property
-    def is_repeated_text(self) -> bool:
-        """Whether the values are categories of several words, and more than labels: a hypothesis may stand in many pairs."""
-        return self.is_category and len(self.counts) > LABELS_OF_WORDS and self.several_words * 2 > self.rows
+        rows_per_value = ROWS_PER_CATEGORY if distinct < MANY_CATEGORIES else ROWS_PER_CATEGORY_OF_MANY
+        return distinct <= MOST_CATEGORIES and distinct * rows_per_value <= self.rows and not self.is_long
 
     @property
     def is_long(self) -> bool:
         """Whether the values are too long for names of categories, as texts that stand in many pairs."""
         distinct = len(self.counts)
         words = sum(len(value.split()) for value in self.counts)
-        return words > LONG * distinct or sum(map(len, self.counts)) > LONG_SIGNS * distinct
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The words of the last key of the column's name, in lower case: relatedness_score and relatednessScore have two each."""
-        key = self.name.removesuffix(LIST).rsplit(".", 1)[-1]
-        return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
+        return words > MOST_WORDS * distinct or sum(map(len, self.counts)) > MOST_CHARACTERS * distinct
 
     @property
-    def is_meta(self) -> bool:
-        """Whether the column is below a key of meta data, which no model reads."""
-        return self.name.lower().startswith(META)
-
-    @property
-    def is_question(self) -> bool:
-        """Whether the name says that the values are questions."""
-        return self.words[-1] in {"question", "query"}
-
-    @property
-    def is_source(self) -> bool:
-        """Whether the name says that the column is about where a row comes from."""
-        return bool(SOURCE_NAMES & set(self.words))
-
-    @property
-    def is_called_label(self) -> bool:
-        """Whether the last word of the name is that of a label."""
-        return self.words[-1] in LABEL_NAMES
+    def is_repeated_text(self) -> bool:
+        """Whether the values are categories of several words, and more than labels: a hypothesis may stand in many pairs."""
+        return self.is_category and len(self.counts) > MOST_LABELS and self.rows_of_several_words * 2 > self.rows
 
     @property
     def is_id(self) -> bool:
@@ -168,5 +136,5 @@ class FileColumn:
             return False
         if self.lists or target.lists or len(self.texts) != len(target.texts):
             return False
-        values: dict[str, str] = {}
-        return all(values.setdefault(label, cell) == cell for label, cell in zip(target.texts, self.texts, strict=True))
+        pairs = set(zip(target.texts, self.texts, strict=True))
+        return len(pairs) == len(set(target.texts))

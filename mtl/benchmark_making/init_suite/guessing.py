@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from mtl.benchmark_making.init_suite.passage_answers import answer_columns, gues
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
-from mtl.benchmark_making.init_suite.target_column import TargetColumn, chosen_target
+from mtl.benchmark_making.init_suite.target_column import chosen_target
 from mtl.benchmark_making.init_suite.token_tags import guess_tags, tagged_columns, words_of
 from mtl.benchmark_making.init_suite.unread import other_targets, unread_columns, unread_questions
 from mtl.tasks.task import BESIDE, SPLITS
@@ -25,13 +24,13 @@ def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
     known = dict(known or {})
     known_files = {split: None if name in (None, "") else str(name) for split, name in known.pop("files", {}).items()}
-    guess = replace(found, keys={}, why={}, questions=[*found.questions], notes=[*found.notes])
-    guess.files = {split: known_files.get(split, found.files.get(split)) for split in SPLITS}
+    files = {split: known_files.get(split, found.files.get(split)) for split in SPLITS}
+    guess = replace(found, files=files, keys={}, why={}, questions=[*found.questions], notes=[*found.notes])
     try:
         _guess_keys(guess, read_tables(guess, data_dir, known), known)
     except InputError as error:
-        files = [question for question in guess.questions if question.startswith("files.")]
-        guess.problem = "; ".join([str(error), *files])  # another file may have what this one lacks
+        of_files = [question for question in guess.questions if question.startswith("files.")]
+        guess.problem = "; ".join([str(error), *of_files])  # another file may have what this one lacks
     answered = {*known, *(f"reading.{key}" for key in known.get("reading") or ())}
     answered |= {f"files.{split}" for split, name in known_files.items() if guess.files.get(split) == name}
     guess.questions = [question for question in guess.questions if question.partition(":")[0] not in answered]
@@ -40,21 +39,19 @@ def guess_task(found: Guess, data_dir: Path, known: Mapping[str, Any] | None = N
 
 def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
     """Guess the keys of a task, of which the known ones stay as they are. Raises InputError for data of which no task can be made."""
-    if answers := answer_columns(tables.main, known):
+    answers = answer_columns(tables.main, known)
+    tagged = None if answers else tagged_columns(tables.main, known)
+    if answers:
         labelled = _files_with_targets(guess, tables, answers.target)
         guess_answers(guess, tables.main, answers, known)
-    elif tagged := tagged_columns(tables.main, known):
+    elif tagged:
         labelled = _files_with_targets(guess, tables, tagged.tags[0], by_word=True)
         guess_tags(guess, labelled, tagged, known)
     else:
-        sources = tables
         try:
-            chosen = chosen_target(guess.id, sources, known)
-            if chosen.several:
-                tables = SplitTables({split: chosen.several.with_labels(table) for split, table in sources.items()})
-            labelled = _declare_target(guess, tables, chosen, known)
+            tables, labelled = _guess_row_targets(guess, tables, known)
         except InputError as error:
-            ways = [] if "target" in known else other_targets(guess.id, sources.main)
+            ways = [] if "target" in known else other_targets(guess.id, tables.main)
             raise InputError("; ".join([str(error), *ways])) from None
         _declare_texts_and_group(guess, tables, known)
     guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
@@ -68,29 +65,11 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
         raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
 
 
-def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word: bool = False) -> SplitTables:
-    """The files with targets; doubtful ones become questions. Raises InputError if a file without targets is no test file beside others."""
-    labelled = SplitTables()
-    for split, table in tables.items():
-        column = table.columns[target] if table.has(target) else FileColumn(target, [])
-        targets = set(chain.from_iterable(words_of(column) if by_word else column.values_by_row))
-        is_needed = split != "test" or len(tables) == 1
-        if is_needed and not targets:
-            raise InputError(table.incomplete.get(target, f"no targets in column {quoted(target)}"), path=table.path)
-        if is_needed or len(targets) > 1:  # a single target in a test file may be a placeholder
-            labelled[split] = table
-        if len(targets) == 1 and len(tables) > 1:
-            stands = f"all targets of {split} are {quoted(min(targets))}: a placeholder?"
-            guess.questions.append(f"files.{split}: {stands} Then no score on {split} means anything")
-        for name in target.split(BESIDE):
-            if name in table.incomplete:
-                remedy = "fill or delete these rows, or no score is on this file"
-                guess.questions.append(f"files.{split}: {table.incomplete[name]}: {remedy}")
-    return labelled
-
-
-def _declare_target(guess: Guess, tables: SplitTables, chosen: TargetColumn, known: Mapping[str, Any]) -> SplitTables:
-    """Declare the target of each row and its kind: one value, or several labels. Return the files with targets."""
+def _guess_row_targets(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> tuple[SplitTables, SplitTables]:
+    """Declare the target of each row and its kind. Return the files, in which several labels of a row are one column, and those with targets."""
+    chosen = chosen_target(guess.id, tables, known)
+    if chosen.several:
+        tables = SplitTables({split: chosen.several.with_labels(table) for split, table in tables.items()})
     target = chosen.several.target if chosen.several else chosen.column.name
     guess.declare(chosen.why, target=target)
     labelled = _files_with_targets(guess, tables, target)
@@ -103,6 +82,28 @@ def _declare_target(guess: Guess, tables: SplitTables, chosen: TargetColumn, kno
         guess_kind(guess, labelled, known)
     if chosen.question:  # in place of those about the labels of a column that may not be the target
         guess.questions = [*asked, chosen.question]
+    return tables, labelled
+
+
+def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word: bool = False) -> SplitTables:
+    """The files with targets; the guess asks about doubtful ones. Raises InputError if a file without targets is no test file beside others."""
+    labelled = SplitTables()
+    for split, table in tables.items():
+        column = table.columns[target] if table.has(target) else FileColumn(target, [])
+        rows = words_of(column) if by_word else column.values_by_row
+        targets = {target_of_row for row in rows for target_of_row in row}
+        is_needed = split != "test" or len(tables) == 1
+        if is_needed and not targets:
+            raise InputError(table.incomplete.get(target, f"no targets in column {quoted(target)}"), path=table.path)
+        if is_needed or len(targets) > 1:  # a single target in a test file may be a placeholder
+            labelled[split] = table
+        if len(targets) == 1 and len(tables) > 1:
+            doubt = f"all targets of {split} are {quoted(min(targets))}: a placeholder? Then no score on {split} means anything"
+            guess.questions.append(f"files.{split}: {doubt}")
+        for name in target.split(BESIDE):
+            if name in table.incomplete:
+                problem = f"{table.incomplete[name]}: fill or delete these rows, or no score is on this file"
+                guess.questions.append(f"files.{split}: {problem}")
     return labelled
 
 
@@ -161,9 +162,10 @@ def _check_known_labels(guess: Guess, main: FileTable, known: Mapping[str, Any])
     target = main.columns[guess.keys["target"]]
     if guess.kind != "labels" or target.labels:  # names stand for its labels
         return
-    labels, in_file = [str(label) for label in guess.keys["labels"]], quoted_names(sorted(target.counts))
+    labels = [str(label) for label in guess.keys["labels"]]
     lacking = [label for label in target.counts if label not in labels]
     if lacking:
+        in_file = quoted_names(sorted(target.counts))
         raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {in_file}")
     if known.get("positive") is not None and str(known["positive"]) not in labels:
-        raise InputError(f"positive: must be one of {in_file}")
+        raise InputError(f"positive: must be one of {quoted_names(labels)}")

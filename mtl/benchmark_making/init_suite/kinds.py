@@ -6,6 +6,7 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.choice import guess_choice
+from mtl.benchmark_making.init_suite.column_names import RATING_NAMES
 from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, declare_labels, label_questions
@@ -17,7 +18,6 @@ TEXTS = "texts as targets: no model here writes texts; the simple baselines lead
 NUMBERS_OR_CLASSES = "numbers (kind: number; metric: spearman, pearson or one_minus_wmae) or classes (kind: labels)"
 KIND_OF_KEY = {"range": "number", "labels": "labels", "candidates": "choice"}  # what a known key says of the kind
 METRICS = {"text": "rouge1", MULTI_LABEL: "micro_f1"}  # of kinds that only the user names, else accuracy
-RATING_NAMES = {"rating", "score", "stars", "grade", "similarity"}
 MOST_CLASSES = 20  # distinct whole numbers that look like classes; more look like numbers
 MOST_LABELS = 500
 ENOUGH_ROWS = 20  # of each label on average; fewer than 20 labels need as many rows each as there are labels
@@ -100,7 +100,7 @@ def _kind_of_words(guess: Guess, main: FileColumn, joined: FileColumn) -> str:
     are_frequent = labels * min(labels, ENOUGH_ROWS) <= main.rows
     if labels <= MOST_LABELS and are_frequent:
         return "labels"
-    are_mostly_texts = min(main.several_words, len(main.counts)) * 2 > main.rows
+    are_mostly_texts = min(main.rows_of_several_words, len(main.counts)) * 2 > main.rows
     if are_mostly_texts:
         raise InputError(f"column {quoted(main.name)} holds texts ({_figures(main)}): {TEXTS}")
     guess.questions.append(f"kind: {_figures(main)} may be labels (kind: labels), or words without a list (kind: word)")

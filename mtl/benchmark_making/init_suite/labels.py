@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from mtl.benchmark_making.init_suite.file_column import INDEX, NO_LABEL, FileColumn
+from mtl.benchmark_making.init_suite.file_column import INDEX, PLACEHOLDERS, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
 
 MULTI_LABEL = "multi_label"  # the kind of targets with several labels of a row
+NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # of labels in lower case; these three words may be labels
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
 
 

@@ -5,7 +5,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from mtl.benchmark_making.init_suite.file_column import TEXT_WORDS
 from mtl.data.forms import PACKED, SUFFIXES
 from mtl.tasks.task import PART, SPLIT_OF
 
@@ -16,9 +15,10 @@ SPLIT_WORD = re.compile(rf"(?i)(?<![a-z])({'|'.join(sorted(SPLIT_OF, key=len, re
 VERSION = re.compile(r"(?i)(?<![a-z])v\d+([._]\d+)*(?![a-z0-9])")
 # As in train-00000-of-00003, part-0, train_0000, or 0000 alone; others, as in train_5, may be those of tasks or of folds.
 PART_NUMBER = re.compile(r"(?i)-\d+-of-\d+(-[0-9a-f]{16})?$|(^|[._-])(part|shard|chunk)[._-]?\d+$|^\d+$|[._-]0\d{2,}$")
-# Words in names of files: of those without labels, of those with labels, and those that say what kind of file it is, not which task.
+# Words in names of files: without labels, with labels, with texts, and those that say what kind of file it is, not which task.
 UNLABELLED = {"masked", "unlabeled", "unlabelled"}
 LABEL_WORDS = {"label", "labels", "target", "targets", "tag", "tags", "gold", "answer", "answers", "lst", "out"}
+TEXT_WORDS = {"text", "texts", "seq", "in", "sentence", "sentences", "input", "inputs", "data", "source"}
 NEUTRAL = {*UNLABELLED, "features", "data", "dataset", "set", "split", "preprocess", "preprocessed", "gold", "final", "full", "file", "with", "no",
            "clean", "cleaned", "label", "labels"}  # fmt: skip
 # Words in the names of files that are about the data, or of code, and whole names of such files.

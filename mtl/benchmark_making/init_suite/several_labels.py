@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.choice import are_candidates
-from mtl.benchmark_making.init_suite.file_column import TOKEN_NAMES, TRUE, FileColumn
+from mtl.benchmark_making.init_suite.column_names import TOKEN_NAMES
+from mtl.benchmark_making.init_suite.file_column import TRUE, FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, quoted, quoted_names, share
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, indices_of_names, label_questions, sorted_labels
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables

@@ -8,24 +8,18 @@ from typing import Any, NamedTuple
 from mtl.base.errors import InputError
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.choice import candidate_names
+from mtl.benchmark_making.init_suite.column_names import ANSWER_NAMES, LABEL_NAMES, LIKELY_NAMES, TARGET_NAMES
 from mtl.benchmark_making.init_suite.columns import MOST_REASONS, known_column, with_count
-from mtl.benchmark_making.init_suite.file_column import LABEL_NAMES, REPEATED, FileColumn
+from mtl.benchmark_making.init_suite.file_column import ROWS_PER_CATEGORY, FileColumn
 from mtl.benchmark_making.init_suite.guess import GIVEN, quoted
-from mtl.benchmark_making.init_suite.kinds import RATING_NAMES
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
 from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTables
 
-TARGET_NAMES = {"target", "targets", "gold"}  # of columns that may be targets whatever they hold, as those called label
-# Words in the names of targets, if all other columns say where rows come from.
-LIKELY_NAMES = {*TARGET_NAMES, *RATING_NAMES, "class", "judgment", "judgement", "duplicate"}
-ANSWER_NAMES = ("answer", "answerkey", "correct", "correct_answer", "solution")  # of targets beside candidates
 MOST_WAYS = 20  # columns in a question
-BY_NAME = "by its name"  # a rule that finds likely targets, as the next two are; its text is the reason for a column that it finds alone
-HIDDEN = "the only one without values in the test file"
-POSSIBLE = "the only column with labels or numbers"
-PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")
+PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")  # a cell such as ['a', 'b']
 Columns = Sequence[FileColumn]
+Known = Mapping[str, Any]  # the keys of the task that the user states
 
 
 class TargetColumn(NamedTuple):
@@ -37,9 +31,9 @@ class TargetColumn(NamedTuple):
     several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
 
 
-def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
+def chosen_target(task_id: str, tables: SplitTables, known: Known) -> TargetColumn:
     """The target's column: the known one, or a guess. Raises InputError if there is none, and for lists that are texts."""
-    chosen = _known_target(tables.main, known) if "target" in known else _guessed_target(id, tables, known)
+    chosen = _known_target(tables.main, known) if "target" in known else _guessed_target(task_id, tables, known)
     for value in chosen.column.counts:
         if PRINTED_LIST.match(value):
             problem = f"column {quoted(chosen.column.name)} has lists as Python prints them, {quoted(value)}"
@@ -47,7 +41,7 @@ def chosen_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> Tar
     return chosen
 
 
-def _known_target(table: FileTable, known: Mapping[str, Any]) -> TargetColumn:
+def _known_target(table: FileTable, known: Known) -> TargetColumn:
     """The column that the user names, or the columns of several labels."""
     several = named_labels(table, known)
     if several is None:
@@ -55,7 +49,7 @@ def _known_target(table: FileTable, known: Mapping[str, Any]) -> TargetColumn:
     return TargetColumn(table.columns[several.columns[0]], GIVEN, several.question, several)
 
 
-def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> TargetColumn:
+def _guessed_target(task_id: str, tables: SplitTables, known: Known) -> TargetColumn:
     """The target among the columns that the first of these rules finds, as several labels of a row, or else as one label or number:
     1. columns whose names say that they are targets;
     2. if the test file lacks some of the possible targets, those, as files without targets are often given out for tests;
@@ -63,29 +57,34 @@ def _guessed_target(id: str, tables: SplitTables, known: Mapping[str, Any]) -> T
     4. words that repeat, but only as several labels: sets such as "joy,anger" may be too many for one. Raises InputError if there are none."""
     main, test = tables.main, tables.test
     possible = possible_targets(main)
+    named = _named_targets(main, possible)
+    if named:
+        several = _target_of_several(main, named, known, by_name=True)
+        return several or _first_target(main, named, possible, "by its name", by_name=True)
     hidden = [column for column in possible if test is not None and test.lacks(column.name)]
-    some_hidden = hidden if len(hidden) < len(possible) else []
-    for rule, likely in [(BY_NAME, _named_targets(main, possible)), (HIDDEN, some_hidden), (POSSIBLE, possible)]:
-        if likely:
-            return _target_of_several(main, likely, rule, known) or _target_of_one(main, likely, rule, possible)
-    target = _target_of_several(main, _repeated_words(main), POSSIBLE, known)
-    if target is None:
+    if 0 < len(hidden) < len(possible):
+        several = _target_of_several(main, hidden, known)
+        return several or _first_target(main, hidden, possible, "the only one without values in the test file")
+    if possible:
+        several = _target_of_several(main, possible, known)
+        return several or _first_target(main, possible, possible, "the only column with labels or numbers")
+    several = _target_of_several(main, _repeated_words(main), known)
+    if several is None:
         reasons = [*_unread(main), *list(main.incomplete.values())[:MOST_REASONS]]
-        remedy = f"name it: --answer {shlex.quote(f'tasks.{id}.target=COLUMN')}"
+        remedy = f"name it: --answer {shlex.quote(f'tasks.{task_id}.target=COLUMN')}"
         raise InputError("; ".join([f"target: no column looks like one: {main.listed}", *reasons, remedy]))
-    return target
+    return several
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
     """The columns that may be targets: those with two values or more, no ids, that hold numbers or labels, or are called label or target."""
     texts = [column for column in table.columns.values() if not (column.lists or column.is_blank or column.is_meta)]
     varied = [column for column in texts if len(column.counts) > 1 and not column.is_id]
-    names = {*LABEL_NAMES, *TARGET_NAMES}
-    return [column for column in varied if column.numbers or column.is_category or column.name.lower() in names]
+    return [column for column in varied if column.numbers or column.is_category or column.name.lower() in TARGET_NAMES]
 
 
 def _named_targets(table: FileTable, possible: Columns) -> Columns:
-    """The columns that are targets by their names, surely or else likely. Raises InputError if one of such a name has no value in some rows."""
+    """The columns whose names are those of targets: surely, or likely if the others are sources. Raises InputError if one lacks a value in a row."""
     for name, problem in table.incomplete.items():
         if name.lower() in {*LABEL_NAMES, *LIKELY_NAMES}:
             raise InputError(problem)
@@ -98,17 +97,19 @@ def _named_targets(table: FileTable, possible: Columns) -> Columns:
 
 
 def _repeated_words(table: FileTable) -> Columns:
-    """The columns of texts that repeat, most of one word: sets of labels may be too many for categories."""
-    words = [column for column in table.columns.values() if column.several_words * 2 < column.rows]
-    return [column for column in words if 1 < len(column.counts) <= column.rows / REPEATED]
+    """The columns of texts that repeat, most of one word."""
+    words = [column for column in table.columns.values() if column.rows_of_several_words * 2 < column.rows]
+    return [column for column in words if 1 < len(column.counts) <= column.rows / ROWS_PER_CATEGORY]
 
 
-def _target_of_several(table: FileTable, likely: Columns, rule: str, known: Mapping[str, Any]) -> TargetColumn | None:
+def _target_of_several(table: FileTable, likely: Columns, known: Known, by_name: bool = False) -> TargetColumn | None:
     """The first of what may be several labels, with a question if others are likely, too; None if there is none, or known keys forbid it."""
     if known.get("kind", MULTI_LABEL) != MULTI_LABEL or "range" in known or "candidates" in known:
         return None
-    labels = {column.name for column in likely if column.is_called_label and rule == BY_NAME}
-    ways = [several for several in several_labels(table, likely) if not labels or labels & set(several.columns)]
+    ways = several_labels(table, likely)
+    labels = {column.name for column in likely if column.is_called_label}
+    if by_name and labels:
+        ways = [several for several in ways if labels.intersection(several.columns)]
     if not ways:
         return None
     first = ways[0]
@@ -129,19 +130,19 @@ def _question_on_several(ways: Sequence[SeveralLabels], likely: Columns) -> str 
     return _question([*labels, *map(with_count, others)])
 
 
-def _target_of_one(table: FileTable, likely: Columns, rule: str, possible: Columns) -> TargetColumn:
+def _first_target(main: FileTable, likely: Columns, possible: Columns, why: str, by_name: bool = False) -> TargetColumn:
     """The only likely column, or the first one with a question, if there are several, or if it may say something else about the rows."""
-    first, unread = likely[0], _unread(table)
+    first, unread = likely[0], _unread(main)
     # An earlier column may have the same labels in other words, or finer ones, and be meant as well.
     finer = [column for column in possible[: possible.index(first)] if first.follows_from(column)]
     meant_as_well = [column for column in finer if column.is_called_label or len(column.counts) == len(first.counts)]
     columns = [*likely, *meant_as_well]
-    question = _question(list(map(with_count, columns)))
     if len(columns) > 1:
-        return TargetColumn(first, f"one of {len(columns)} that may be it", question)
-    if rule != BY_NAME and (unread or first.is_source or first.is_repeated_text):
-        return TargetColumn(first, "perhaps", "; ".join([f"{question}, or say where the rows come from", *unread]))
-    return TargetColumn(first, rule)
+        return TargetColumn(first, f"one of {len(columns)} that may be it", _question(list(map(with_count, columns))))
+    if not by_name and (unread or first.is_source or first.is_repeated_text):
+        question = f"{_question([with_count(first)])}, or say where the rows come from"
+        return TargetColumn(first, "perhaps", "; ".join([question, *unread]))
+    return TargetColumn(first, why)
 
 
 def _question(ways: Sequence[str]) -> str:

@@ -25,32 +25,33 @@ NUMBERED_TAGS = "labels: numbers stand for tags, and the files do not name them;
 Words = Sequence[Sequence[str]]  # the words, or the tags, of each row
 
 
-class Tagged(NamedTuple):
+class TaggedColumns(NamedTuple):
     """The names of the column of tokens, and of one or more columns that have a tag for each token, of which the first is the target."""
 
     tokens: str
     tags: Sequence[str]
 
 
-def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> Tagged | None:
+def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> TaggedColumns | None:
     """The columns of tokens and tags of a file. None if it does not show them, or if the user names another kind of task. Raises InputError if the
     user names this kind, or a list beside the tokens as the target, and there are no tokens or no tags."""
-    is_known, target = known.get("kind") == TOKEN_LABELS, known.get("target")
-    if "kind" in known and not is_known:
+    is_known_kind = known.get("kind") == TOKEN_LABELS
+    if "kind" in known and not is_known_kind:
         return None
-    words = _words_by_column(table, in_texts=is_known)
+    words = _words_by_column(table, in_texts=is_known_kind)
     tokens = _token_column(table, words, known)
-    if tokens is None and is_known:
-        raise InputError(f"kind: {TOKEN_LABELS} needs text: [COLUMN of tokens]: {table.listed}")
     if tokens is None:
+        if is_known_kind:
+            raise InputError(f"kind: {TOKEN_LABELS} needs text: [COLUMN of tokens]: {table.listed}")
         return None
+    target = known.get("target")
     sizes = [len(row) for row in words[tokens]]
     beside = [name for name, rows in words.items() if name != tokens and [len(row) for row in rows] == sizes]
     tags = [name for name in beside if target in (None, name) and _are_tags(table.columns[name])]
-    if not tags and (is_known or target in words):
+    if not tags and (is_known_kind or target in words):
         column = "target: COLUMN" if target is None else quoted(str(target))
         raise InputError(f"{column} has not one of at most {MOST_TAGS} tags for each of {quoted(tokens)}")
-    return Tagged(tokens, tags) if tags else None
+    return TaggedColumns(tokens, tags) if tags else None
 
 
 def _words_by_column(table: FileTable, in_texts: bool) -> dict[str, Words]:
@@ -104,7 +105,7 @@ def all_mark_entities(tags: Iterable[str]) -> bool:
     return all(map(ENTITY_TAG.fullmatch, distinct)) and (have_types or {"B", "I"} <= distinct)
 
 
-def guess_tags(guess: Guess, tables: SplitTables, tagged: Tagged, known: Mapping[str, Any]) -> None:
+def guess_tags(guess: Guess, tables: SplitTables, tagged: TaggedColumns, known: Mapping[str, Any]) -> None:
     """Guess the keys of a task with a tag for each token, from the files that have tags."""
     main, target = tables.main, tagged.tags[0]
     guess.kind = TOKEN_LABELS

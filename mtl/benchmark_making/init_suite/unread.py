@@ -4,8 +4,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from mtl.benchmark_making.init_suite.column_names import META, TOKEN_NAMES
 from mtl.benchmark_making.init_suite.columns import why_no_text
-from mtl.benchmark_making.init_suite.file_column import META, TOKEN_NAMES, FileColumn
+from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
 from mtl.benchmark_making.init_suite.nested_rows import NO_NAME
 from mtl.benchmark_making.init_suite.passage_answers import ANSWER, START
@@ -87,7 +88,7 @@ def _is_beside(table: FileTable, name: str, target: FileColumn) -> bool:
 
 def _tags(table: FileTable) -> list[str]:
     """The columns of texts whose words are tags of entities."""
-    columns = [column for column in table.columns.values() if column.several_words]
+    columns = [column for column in table.columns.values() if column.rows_of_several_words]
     return [column.name for column in columns if all_mark_entities(tag for tags in words_of(column) for tag in tags)]
 
 

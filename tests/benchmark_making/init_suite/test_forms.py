@@ -13,7 +13,7 @@ from init_forms import Columns, Form, check_forms
 from pyarrow import parquet
 from structured_suite import LABELS, sentence
 
-from mtl.benchmark_making.init_suite.target_column import LIKELY_NAMES
+from mtl.benchmark_making.init_suite.column_names import LIKELY_NAMES
 
 ROWS = 40
 TEXTS, OTHERS = sentences(ROWS), sentences(ROWS, "another")
