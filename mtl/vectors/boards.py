@@ -16,7 +16,7 @@ from mtl.tasks.suite import AVERAGE
 from mtl.vectors.mteb.benchmark import Benchmark, PublishedRow
 from mtl.vectors.mteb.results import EXACT, EncoderDescription, Evaluation, EvaluationFolder, find_evaluations
 
-BY_TYPE, SPLIT = "average_by_type", "test"  # BY_TYPE is the mean over the means of the types
+BY_TYPE = "average_by_type"  # the mean over the means of the types, as AVERAGE is the mean over the tasks
 COSTS = ("parameters", "parameters_without_embeddings", "sentences_per_second", "seconds_per_task", "memory", "dim")
 PARTIAL_MARK = (
     "* partial: the mean of the scores that the row has, without some of the benchmark's tasks. A type has"
@@ -61,7 +61,7 @@ def find_boards(folder: Path) -> list[Leaderboard]:
     for (name, _), evaluations in by_benchmark.items():
         versions[name] += 1
         board_id = f"{name}-{versions[name]}" if versions[name] > 1 else name
-        # Every evaluation has a copy of the benchmark's file. The published rows are those of the copy that was changed last.
+        # Each evaluation has a copy of the benchmark's file, without a date. The published rows are those of the copy that was changed last.
         newest = max(evaluations, key=lambda evaluation: EvaluationFolder(evaluation.path).benchmark.stat().st_mtime)
         boards.append(_published_board(board_id, newest.benchmark, evaluations))
         if not all(evaluation.is_comparable(task) for evaluation in evaluations for task in evaluation.scores):
@@ -98,21 +98,21 @@ def _local_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Eval
     """All our scores. A task whose rows differ between evaluations has a column for each version of them, with the id TASK@VERSION."""
     of_tasks: dict[str, Column] = {}
     notes = ["Scores × 100 of our rows alone, of which some cannot be compared with published ones."]
-    evaluated = [evaluation.summary["tasks"] for evaluation in evaluations]
+    records = [evaluation.summary["tasks"] for evaluation in evaluations]
     for task in benchmark.tasks:
-        versions = {tasks[task]["revision"]: tasks[task] for tasks in evaluated if task in tasks}
+        versions = {by_task[task]["revision"]: by_task[task] for by_task in records if task in by_task}
         for number, (revision, record) in enumerate(versions.items(), 1):
             title = f"{task}, rows {number}" if len(versions) > 1 else task
             of_tasks[f"{task}@{revision}"] = _column(benchmark, task, title)
             if record["data"] != EXACT:
                 notes.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
-    present = [task for task in benchmark.tasks if any(task in tasks for tasks in evaluated)]
-    notes += benchmark.not_comparable_notes(present)
-    if len(of_tasks) > len(present):
+    tasks_with_records = [task for task in benchmark.tasks if any(task in by_task for by_task in records)]
+    notes += benchmark.not_comparable_notes(tasks_with_records)
+    if len(of_tasks) > len(tasks_with_records):
         notes.append("Means over different versions of a task's rows cannot be compared with each other.")
     scores = []
-    for evaluation, tasks in zip(evaluations, evaluated, strict=True):
-        scores.append({f"{task}@{tasks[task]['revision']}": score for task, score in evaluation.scores.items()})
+    for evaluation, by_task in zip(evaluations, records, strict=True):
+        scores.append({f"{task}@{by_task[task]['revision']}": score for task, score in evaluation.scores.items()})
     columns = BoardColumns(benchmark, of_tasks, whole_averages=False)
     title = f"{benchmark.title}, all our scores: not comparable with published scores"
     return _board(board_id, title, columns, _our_rows(columns, evaluations, scores), notes)
@@ -131,8 +131,8 @@ def _our_rows(columns: BoardColumns, evaluations: Sequence[Evaluation], scores: 
     rows = []
     for evaluation, label, by_column in zip(evaluations, labels, scores, strict=True):
         name = evaluation.path.name if folders[evaluation.path.name] == 1 else evaluation.path.as_posix()
-        shown = f"{label}, {name}" if labels.count(label) > 1 else label
-        rows.append(_our_row(columns, evaluation, name, shown, by_column))
+        row_label = f"{label}, {name}" if labels.count(label) > 1 else label
+        rows.append(_our_row(columns, evaluation, name, row_label, by_column))
     return rows
 
 
@@ -150,8 +150,8 @@ def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[EncoderR
     """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
     rows = by_family(rows)
     titles = {type_id: task_type.title for type_id, task_type in columns.types.items()}
-    shown = {AVERAGE: Column("AVG, tasks", "mean"), BY_TYPE: Column("AVG, types", "mean")}
-    shown |= {id: Column(task_type.title, task_type.metric_title) for id, task_type in columns.types.items()}
+    shown_columns = {AVERAGE: Column("AVG, tasks", "mean"), BY_TYPE: Column("AVG, types", "mean")}
+    shown_columns |= {id: Column(task_type.title, task_type.metric_title) for id, task_type in columns.types.items()}
     return Leaderboard(
         name=name,
         title=title,
@@ -162,7 +162,7 @@ def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[EncoderR
         notes=[*notes, *_seen_notes(columns, rows)],
         groups=[_type_group(columns, type_id, rows) for type_id in columns.types],
         page_groups=[Group("types", "by type", titles, _group_lines(rows, titles, BY_TYPE), has_mean=True)],
-        shown_columns=shown,
+        shown_columns=shown_columns,
         groups_title="Scores by type",
         groups_note=GROUPS_NOTE,
         unscored=columns.benchmark.missing(columns.tasks),
@@ -213,8 +213,8 @@ def _our_row(columns: BoardColumns, evaluation: Evaluation, name: str, label: st
 
 def _published_row(columns: BoardColumns, row: PublishedRow) -> EncoderRow:
     """A published row. Its averages are those that were printed; one that was not is computed."""
-    printed = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
-    means = _means(columns, row.scores) | {id: mean for id, mean in printed.items() if mean is not None}
+    averages = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
+    means = _means(columns, row.scores) | {id: mean for id, mean in averages.items() if mean is not None}
     marks = _marks(columns, row.scores, seen=(), inexact=())
     return _row(columns, row.scores, means, marks, name=row.model, label="published", family=row.family)
 
@@ -228,7 +228,7 @@ def _row(columns: BoardColumns, scores: Scores, means: Scores, marks: Mapping[st
         causes[mean_id] = {"*": ids}
     return EncoderRow(
         **about,
-        split=SPLIT,
+        split="test",
         scores={id: single(scores[id]) for id in columns.of_tasks if id in scores},
         means={id: single(mean) for id, mean in means.items()},
         missing=columns.benchmark.missing([columns.of_tasks[id].task for id in scores]),
@@ -259,9 +259,9 @@ def _marks(columns: BoardColumns, scores: Scores, seen: Collection[str], inexact
     for id in scores:
         task = columns.of_tasks[id].task
         marks[id] = ("†" if task in inexact else "") + ("‡" if task in seen else "")
-    scored = {columns.of_tasks[id].task for id in scores}
+    scored_tasks = {columns.of_tasks[id].task for id in scores}
     for mean_id, tasks in columns.mean_tasks.items():
-        is_partial = bool(scored) and any(task not in scored for task in tasks)
-        is_seen = any(task in seen for task in scored & tasks.keys())
+        is_partial = bool(scored_tasks) and any(task not in scored_tasks for task in tasks)
+        is_seen = any(task in seen for task in scored_tasks & tasks.keys())
         marks[mean_id] = ("*" if is_partial else "") + ("‡" if is_seen else "")
     return marks
