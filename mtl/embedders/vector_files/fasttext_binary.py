@@ -32,7 +32,7 @@ class IndexedModel:
             self._header = read_header(path, file)
             entries = dictionary_entries(path, file, self._header, bar)
             self._index = WordIndex.build(islice(entries, self._header.words))
-            deque(entries, maxlen=0)  # reads them to the end, which is the place of the matrix
+            deque(entries, maxlen=0)  # reads them to the end, where the matrix begins
             self._start = find_matrix(path, file, self._header)
 
     @property
@@ -53,14 +53,14 @@ class IndexedModel:
     @staticmethod
     def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
         """As `OpenVectors.blocks`. Each block reads most n-gram rows, so large blocks are faster."""
-        with hidden_progress():  # the parts are too small to show
+        with hidden_progress():  # what is read for one block is too little to show
             no_bar = Progress(path.name, None, "B")
-        # The file is open twice: at one place the dictionary is read on, word by word, while the other place moves about in the matrix.
+        # The file is open twice: one position moves through the dictionary, word by word, while the other one jumps between rows of the matrix.
         with path.open("rb") as dictionary, path.open("rb") as file:
             header = read_header(path, file)
             dictionary.seek(file.tell())
             entries = dictionary_entries(path, dictionary, header, no_bar)
-            deque(dictionary_entries(path, file, header, no_bar), maxlen=0)  # as above
+            deque(dictionary_entries(path, file, header, no_bar), maxlen=0)  # to the end, where the matrix begins
             matrix = _Matrix(file, header, find_matrix(path, file, header))
             most_words = max(1, block_bytes // (4 * header.dim))
             with Progress(f"searching {path.name}", header.words, "words") as bar:
@@ -111,10 +111,10 @@ def _row_pairs(words: Sequence[bytes], rows: np.ndarray, header: Header) -> tupl
     in_file = np.flatnonzero(rows >= 0)
     # For sorting, a pair is one number, row × words + position: NumPy sorts one array of numbers in the shortest time.
     numbers = [rows[in_file] * len(words) + in_file]
-    hashed = np.array([place for place, word in enumerate(words) if word != _END_OF_SENTENCE], dtype=np.int64)
-    hashed_count = len(hashed) if header.buckets else 0  # without buckets, the model has no n-grams
-    for start in range(0, hashed_count, _HASHED_WORDS):
-        batch = hashed[start : start + _HASHED_WORDS]
+    ngram_words = np.array([place for place, word in enumerate(words) if word != _END_OF_SENTENCE], dtype=np.int64)
+    ngram_word_count = len(ngram_words) if header.buckets else 0  # without buckets, the model has no n-grams
+    for start in range(0, ngram_word_count, _HASHED_WORDS):
+        batch = ngram_words[start : start + _HASHED_WORDS]
         hashes, owners = ngram_hashes([words[place] for place in batch], header.minn, header.maxn)
         ngram_rows = header.words + hashes.astype(np.int64) % header.buckets
         numbers.append(ngram_rows * len(words) + batch[owners])
