@@ -91,9 +91,9 @@ class AverageModel:
         with hidden_progress():
             tokenized = TokenizedTexts(texts, self.language, MAX_LENGTH)
         sequences = self.reader.sequences(tokenized)
-        # A word without a vector does not count, nor does the token of an empty text.
-        counts = self.reader.have_vectors(tokenized) & np.array([word != UNKNOWN for word in tokenized.types])
-        weights = ArraySequences(counts.astype(np.float32)[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
+        # The mean is over the words with a vector. The token of an empty text is no word.
+        is_used = self.reader.have_vectors(tokenized) & np.array([word != UNKNOWN for word in tokenized.types])
+        weights = ArraySequences(is_used.astype(np.float32)[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
         means = np.empty((len(tokenized), self.dim), dtype=np.float32)
         for batch in batches_by_length(sequences.lengths):
             tokens, _ = sequences.gather(batch)
