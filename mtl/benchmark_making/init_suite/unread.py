@@ -36,23 +36,17 @@ def unread_columns(tables: SplitTables, keys: Mapping[str, Any]) -> dict[str, st
 
 
 def unread_questions(main: FileTable, guess: Guess, known: Mapping[str, Any]) -> list[str]:
-    """The questions about lists, cells with tags and places of which no key says what they are."""
-    used, target = _used_columns(main, guess.keys), main.columns[guess.keys["target"]]
-    has_parts = guess.kind in (ANSWER, TOKEN_LABELS)  # of texts as targets: lists beside them only say more
+    """The questions about lists and, unless the targets are parts of texts, about cells with tags and places, of which no key says what they are."""
+    target, used = main.columns[guess.keys["target"]], _used_columns(main, guess.keys)
     lists = [name for name in _lists(main) if name not in used]
-    if has_parts:
-        lists = [name for name in lists if not _is_beside(main, name, target)]
-    questions = []
-    if lists:
-        question = LISTS_AS_TEXTS if "target" in known else LISTS_AS_TARGET
-        questions.append(question.format(quoted_names(lists)))
-    if has_parts:
-        return questions
-    if tags := [name for name in _tags(main) if name == known.get("target", name)]:
-        questions.append(TAGS_AS_TARGET.format(quoted_names(tags)))
-    if places := [name for name in _places(main) if name != known.get("target")]:
-        questions.append(PLACES_OF_SPANS.format(quoted_names(places)))
-    return questions
+    about_lists = LISTS_AS_TEXTS if "target" in known else LISTS_AS_TARGET
+    if guess.kind in (ANSWER, TOKEN_LABELS):
+        names_by_question = {about_lists: [name for name in lists if not _is_beside(main, name, target)]}
+    else:
+        tags = [name for name in _tags(main) if known.get("target", name) == name]
+        places = [name for name in _places(main) if known.get("target") != name]
+        names_by_question = {about_lists: lists, TAGS_AS_TARGET: tags, PLACES_OF_SPANS: places}
+    return [question.format(quoted_names(names)) for question, names in names_by_question.items() if names]
 
 
 def other_targets(task_id: str, table: FileTable) -> list[str]:
