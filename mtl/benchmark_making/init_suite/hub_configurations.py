@@ -70,7 +70,7 @@ def _files_by_split(entry: Mapping[Any, Any], files: Collection[str]) -> dict[st
     for item in _items(entry.get("data_files") or []):
         if not isinstance(item, dict) or "split" not in item:
             patterns.append(item)
-        elif item.get("path"):
+        elif item.get("path"):  # the Hub documents no split without one
             patterns_by_split.setdefault(str(item["split"]), []).extend(_items(item["path"]))
     if patterns_by_split:
         return {split: _matching(of_split, folder, below) for split, of_split in patterns_by_split.items()}

@@ -45,7 +45,7 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
         guess.declare(GIVEN if reading == _keys(known_reading) else "as the first lines show", reading=reading)
     if "header" not in known:
         _declare_made_up_header(guess, sniffed)
-    elif known["header"] not in (None, True):
+    elif known["header"] not in (None, True):  # both say that each table has a header line
         guess.declare(GIVEN, header=known["header"])
 
     task = replace(task, reading=Reading(**reading), header=guess.keys.get("header"))
@@ -76,7 +76,7 @@ def _keys(reading: Reading) -> dict[str, Any]:
 def _common_reading(files: Mapping[str, str | None], sniffed: Mapping[str, Sniffed]) -> Reading:
     """How all files of a task are read. Raises InputError if they are read in several ways."""
     quoting = next((file.reading.quoted for file in sniffed.values() if file.reading.quoted is not None), None)
-    ways: dict[Reading, str] = {}  # with the first file that is read so, and how, in words
+    ways: dict[Reading, str] = {}  # each with the first file that is read so, and how, in words
     for split, file in sniffed.items():
         # A file without quotation marks reads the same with any quoting, so it has that of the others.
         way = file.reading if file.has_quotes else replace(file.reading, quoted=quoting)

@@ -79,7 +79,7 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
         return SeveralLabels(names, f"{len(columns)} columns", are_truths=are_truths)
 
     likely = next((several for several in several_labels(table, columns) if several.columns == names), None)
-    if "kind" not in known and "label_separator" not in known:
+    if "kind" not in known and "label_separator" not in known:  # the user leaves open whether there are several
         return likely
     if columns[0].lists:
         return SeveralLabels(names, "lists of labels")
