@@ -2,23 +2,21 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from posixpath import commonpath, dirname, relpath
 from typing import Any
 
-from fsspec.utils import glob_translate
-
 from mtl.base.errors import InputError, locating
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
+from mtl.benchmark_making.init_suite.guess import Guess, quoted
 from mtl.benchmark_making.init_suite.named_file import SPLIT_WORD, split_in
 from mtl.benchmark_making.init_suite.named_tasks import name_of_parts, task_id
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
 DEFAULT = "default"  # the name of the configuration of a card that names none
-LONGEST_PATTERN, MOST_STARS = 500, 8  # characters and stars: each star multiplies the time that matching may take
+LONGEST_PATTERN, MOST_STARS = 500, 8  # characters, and stars among them: more than any card needs
 MOST_FILES = 3  # of a split in a message
 
 
@@ -40,12 +38,12 @@ def configurations(card: Mapping[Any, Any], files: Collection[str]) -> list[Conf
     if not card:
         return _converted(files)
     declared: list[Configuration] = []
-    for entry in [entry for entry in _items(card.get("configs")) if isinstance(entry, dict)]:
-        name, folder = str(entry.get("config_name", DEFAULT)), str(entry.get("data_dir") or "")
-        below = [path for path in sorted(files) if not folder or PurePosixPath(path).is_relative_to(folder)]
-        with locating(unit=f"configuration {name}"):
-            files_by_split = _files_by_split(_items(entry.get("data_files") or []), folder, below)
-        declared.append(Configuration(name, files_by_split, entry.get("default") is True or name == DEFAULT))
+    for entry in _items(card.get("configs")):
+        if isinstance(entry, dict):
+            name = str(entry.get("config_name", DEFAULT))
+            with locating(unit=f"configuration {name}"):
+                files_by_split = _files_by_split(entry, files)
+            declared.append(Configuration(name, files_by_split, entry.get("default") is True or name == DEFAULT))
     return declared
 
 
@@ -59,40 +57,58 @@ def _converted(files: Collection[str]) -> list[Configuration]:
 
 
 def _items(value: Any) -> list[Any]:
-    """The items of a list; a card may write an only item without the list."""
+    """The items of a list in a card, which may write an only item without the list."""
     return value if isinstance(value, list) else [value]
 
 
-def _files_by_split(data_files: Sequence[Any], folder: str, files: Sequence[str]) -> dict[str, list[str]]:
-    """The files of a configuration by split: as its card says, of which several entries may name one split; else by the words in their paths."""
-    patterns_by_split: dict[str, list[Any]] = {}
-    for entry in data_files:
-        if isinstance(entry, dict) and "split" in entry:
-            patterns_by_split.setdefault(str(entry["split"]), []).extend(_items(entry.get("path") or None))
+def _files_by_split(entry: Mapping[Any, Any], files: Collection[str]) -> dict[str, list[str]]:
+    """The files of a configuration by split: as the card says, or by the last word of a split in their names or else paths; without one, train."""
+    folder = str(entry.get("data_dir") or "")
+    below = [path for path in sorted(files) if not folder or PurePosixPath(path).is_relative_to(folder)]
+    patterns: list[Any] = []  # of files of any split
+    patterns_by_split: dict[str, list[Any]] = {}  # a card may name a split several times
+    for item in _items(entry.get("data_files") or []):
+        if not isinstance(item, dict) or "split" not in item:
+            patterns.append(item)
+        elif item.get("path"):  # the Hub documents no split without one
+            patterns_by_split.setdefault(str(item["split"]), []).extend(_items(item["path"]))
     if patterns_by_split:
-        return {split: _matching(patterns, folder, files) for split, patterns in patterns_by_split.items()}
-    visible = [path for path in files if not PurePosixPath(path).name.startswith((".", "README"))]
+        return {split: _matching(of_split, folder, below) for split, of_split in patterns_by_split.items()}
+    visible = [path for path in below if not PurePosixPath(path).name.startswith((".", "README"))]
     files_by_split: dict[str, list[str]] = {}
-    for path in _matching(data_files, folder, files) if data_files else visible:
-        words = SPLIT_WORD.findall(PurePosixPath(path).stem.lower()) or SPLIT_WORD.findall(path.lower()) or ["train"]
-        files_by_split.setdefault(SPLIT_OF[words[-1]], []).append(path)
+    for path in _matching(patterns, folder, below) if patterns else visible:
+        words = SPLIT_WORD.findall(PurePosixPath(path).stem.lower()) or SPLIT_WORD.findall(path.lower())
+        split = SPLIT_OF[words[-1]] if words else "train"
+        files_by_split.setdefault(split, []).append(path)
     return files_by_split
 
 
 def _matching(patterns: Sequence[Any], folder: str, files: Sequence[str]) -> list[str]:
-    """The files that patterns below a folder fit, in order. Raises InputError for a pattern that fits none, or is malformed, or beyond the limits."""
+    """The files that patterns below a folder fit, in order, each once. Raises InputError for a pattern that fits none, or is beyond the limits."""
     matches: list[str] = []
     for item in patterns:
         pattern = str(PurePosixPath(folder, str(item)))
-        fitting: list[str] = []
-        if len(pattern) <= LONGEST_PATTERN and pattern.count("*") <= MOST_STARS:
-            with suppress(ValueError, re.error):
-                expression = re.compile(glob_translate(pattern))
-                fitting = [file for file in files if expression.match(file)]
+        fitting = [file for file in files if _fits(pattern, file)]
         if not fitting:
             raise InputError(f"no file of the data set fits {pattern[:200]}; name another revision: @REVISION")
         matches += fitting
-    return list(dict.fromkeys(matches))  # a file that several patterns fit is read once
+    return list(dict.fromkeys(matches))
+
+
+def _fits(pattern: str, path: str) -> bool:
+    """Whether a pattern as data/**/train-*.csv fits a path. Each part of it, between slashes, fits one name, but ** fits any number of folders, or as
+    the last part one name or more. All ways to do so are followed at once: to try one after another could take forever."""
+    parts, names = pattern.split("/"), path.split("/")
+    are_allowed = len(pattern) <= LONGEST_PATTERN and pattern.count("*") <= MOST_STARS
+    if not are_allowed or any("**" in part and part != "**" for part in parts):
+        return False
+    ends = {0}  # the numbers of names, from the first on, that the parts so far can fit
+    for part in parts:
+        if part == "**":
+            ends = set(range(min(ends, default=len(names)), len(names)))
+        else:
+            ends = {end + 1 for end in ends if end < len(names) and fnmatchcase(names[end], part)}
+    return len(ends) > 0 if parts[-1] == "**" else len(names) in ends
 
 
 def configured_tasks(chosen: Sequence[Configuration], dataset: str) -> list[Guess]:
@@ -104,9 +120,10 @@ def configured_tasks(chosen: Sequence[Configuration], dataset: str) -> list[Gues
         task = _task(task_id(name, tasks), configuration)
         tasks[task.id] = task
         paths = set(configuration.paths)
-        sharing = [rest.name for rest in chosen if rest is not configuration and not paths.isdisjoint(rest.paths)]
+        sharing = [other.name for other in chosen if other is not configuration and not paths.isdisjoint(other.paths)]
         doubts = [f"has files of {', '.join(sorted(sharing))}, too"] if sharing else []
-        doubts += [f"is not {default}, the data set's default"] if default not in (None, configuration.name) else []
+        if default not in (None, configuration.name):
+            doubts.append(f"is not {default}, the data set's default")
         if doubts:
             remedy = f"delete this task if it is not one of its own, or name one: hf://{dataset}/CONFIGURATION"
             task.questions.append(f"files.train: configuration {configuration.name} {' and '.join(doubts)}; {remedy}")
@@ -114,25 +131,32 @@ def configured_tasks(chosen: Sequence[Configuration], dataset: str) -> list[Gues
 
 
 def _task(id: str, configuration: Configuration) -> Guess:
-    """A configuration as a task. A split of the task is certain if only one of the Hub's has its word, and this word is the whole name."""
-    guess = Guess(id, "", {})
-    hub_splits: dict[str, list[str]] = {}  # the names that the Hub gives what may be a split of the task
-    for name in configuration.files_by_split:
-        split = split_in(name) or ("train" if len(configuration.files_by_split) == 1 else "")
-        if split:
-            hub_splits.setdefault(split, []).append(name)
-        else:
-            guess.notes.append(f"not read: split {quoted_names([name])}, which is none of {', '.join(SPLITS)}")
-    if not hub_splits:
-        raise InputError(f"configuration {configuration.name} has no split {', '.join(SPLITS)}")
-    read = [path for names in hub_splits.values() for name in names for path in configuration.files_by_split[name]]
-    guess.folder = commonpath([dirname(path) for path in read])
-    for split, names in hub_splits.items():
-        files = {name: [relpath(path, guess.folder) for path in configuration.files_by_split[name]] for name in names}
-        guess.files[split] = name_of_parts(files[names[0]]) or files[names[0]][0]
-        are_parts = all(map(name_of_parts, files.values()))
-        if len(names) > 1 or names[0].lower() not in SPLIT_OF or not are_parts:
-            ways = [f"{name} ({listed(files[name], MOST_FILES)})" for name in names]
-            remedy = "" if are_parts else "; write the files of a split as one"
-            guess.questions.append(f"files.{split}: may be the split {' or '.join(ways)}{remedy}")
+    """A configuration as a task, with the splits of the Hub whose names have the word of a split; an only split without a word is train."""
+    splits = ", ".join(SPLITS)
+    files_by_name = configuration.files_by_split
+    names_by_split: dict[str, list[str]] = {}  # the names that the Hub gives what may be this split of the task
+    for name in files_by_name:
+        split = split_in(name) or ("train" if len(files_by_name) == 1 else "")
+        names_by_split.setdefault(split, []).append(name)
+    notes = [f"not read: split {quoted(name)}, which is none of {splits}" for name in names_by_split.pop("", [])]
+    if not names_by_split:
+        raise InputError(f"configuration {configuration.name} has no split {splits}")
+    read = [path for names in names_by_split.values() for name in names for path in files_by_name[name]]
+    guess = Guess(id, commonpath([dirname(path) for path in read]), {}, notes=notes)
+    for split, names in names_by_split.items():
+        paths_by_name = {name: [relpath(path, guess.folder) for path in files_by_name[name]] for name in names}
+        _add_split(guess, split, paths_by_name)
     return guess
+
+
+def _add_split(guess: Guess, split: str, paths_by_name: Mapping[str, Sequence[str]]) -> None:
+    """Add a split to a task, whose files are those of the first of these splits of the Hub. It is a question whether they are, unless there is no
+    other one, its whole name is the word of the split, and its files are parts of one."""
+    first, *others = paths_by_name
+    paths = paths_by_name[first]
+    guess.files[split] = name_of_parts(paths) or paths[0]
+    are_parts = all(map(name_of_parts, paths_by_name.values()))
+    if others or first.lower() not in SPLIT_OF or not are_parts:
+        ways = [f"{name} ({listed(files, MOST_FILES)})" for name, files in paths_by_name.items()]
+        remedy = "" if are_parts else "; write the files of a split as one"
+        guess.questions.append(f"files.{split}: may be the split {' or '.join(ways)}{remedy}")

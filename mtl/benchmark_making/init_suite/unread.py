@@ -37,23 +37,17 @@ def unread_columns(tables: SplitTables, keys: Mapping[str, Any]) -> dict[str, st
 
 
 def unread_questions(main: FileTable, guess: Guess, known: Mapping[str, Any]) -> list[str]:
-    """The questions about lists, cells with tags and places of which no key says what they are."""
-    used, target = _used_columns(main, guess.keys), main.columns[guess.keys["target"]]
-    has_parts = guess.kind in (ANSWER, TOKEN_LABELS)  # of texts as targets: lists beside them only say more
+    """The questions about lists and, unless the targets are parts of texts, about cells with tags and places, of which no key says what they are."""
+    target, used = main.columns[guess.keys["target"]], _used_columns(main, guess.keys)
     lists = [name for name in _lists(main) if name not in used]
-    if has_parts:
-        lists = [name for name in lists if not _is_beside(main, name, target)]
-    questions = []
-    if lists:
-        question = LISTS_AS_TEXTS if "target" in known else LISTS_AS_TARGET
-        questions.append(question.format(quoted_names(lists)))
-    if has_parts:
-        return questions
-    if tags := [name for name in _tags(main) if name == known.get("target", name)]:
-        questions.append(TAGS_AS_TARGET.format(quoted_names(tags)))
-    if places := [name for name in _places(main) if name != known.get("target")]:
-        questions.append(PLACES_OF_SPANS.format(quoted_names(places)))
-    return questions
+    about_lists = LISTS_AS_TEXTS if "target" in known else LISTS_AS_TARGET
+    if guess.kind in (ANSWER, TOKEN_LABELS):
+        names_by_question = {about_lists: [name for name in lists if not _only_says_more(main, name, target)]}
+    else:
+        tags = [name for name in _tags(main) if known.get("target", name) == name]
+        places = [name for name in _places(main) if known.get("target") != name]
+        names_by_question = {about_lists: lists, TAGS_AS_TARGET: tags, PLACES_OF_SPANS: places}
+    return [question.format(quoted_names(names)) for question, names in names_by_question.items() if names]
 
 
 def other_targets(task_id: str, table: FileTable) -> list[str]:
@@ -80,8 +74,8 @@ def _lists(table: FileTable) -> list[str]:
     return [] if is_alone and TOKEN_NAMES.intersection(table.columns[lists[0]].words) else lists
 
 
-def _is_beside(table: FileTable, name: str, target: FileColumn) -> bool:
-    """Whether a list has an item for each one of the target, of which it says more, or is the list of objects whose key the target is."""
+def _only_says_more(table: FileTable, name: str, target: FileColumn) -> bool:
+    """Whether a list only says more about the items of the target: it has one for each of them, or is the list of objects whose key the target is."""
     sizes = [len(row) for row in table.columns[name].lists] if name in table.columns else []
     return sizes == [len(row) for row in target.lists] or target.name.startswith(f"{name}.")
 
@@ -94,11 +88,11 @@ def _tags(table: FileTable) -> list[str]:
 
 def _places(table: FileTable) -> list[str]:
     """The columns whose names say that they hold places in texts: of those with whole numbers, and those with gaps."""
-    names = [name for name, column in table.columns.items() if column.whole_numbers is not None]
-    names += [name for name in table.incomplete if not (name.endswith(LIST) or name.lower().startswith(META))]
-    starts = [name for name in names if START.search(name)]  # as entity_start
+    possible = [name for name, column in table.columns.items() if column.whole_numbers is not None]
+    possible += [name for name in table.incomplete if not (name.endswith(LIST) or name.lower().startswith(META))]
+    starts = [name for name in possible if START.search(name)]  # as entity_start
     ends = {START.sub(end, start).lower() for start in starts for end in ENDS}  # as entity_end beside it
-    return [name for name in names if name in starts or name.lower() in ends or _is_index_of_text(table, name)]
+    return [name for name in possible if name in starts or name.lower() in ends or _is_index_of_text(table, name)]
 
 
 def _is_index_of_text(table: FileTable, name: str) -> bool:

@@ -170,3 +170,11 @@ def test_bad_cards(server: HubServer, configs: str) -> None:
     server.datasets["owner/bad"] = {"main": {"README.md": card.encode(), "train.csv": csv(rows(30))}}
     with raises_input_error():
         init_suite("hf://owner/bad", "en")
+
+
+@pytest.mark.parametrize("item", ["{split: dev}", "{split: dev, path: []}", "'*t*r*a*i*n*.*c*v'"])
+def test_a_split_without_files_is_ignored_and_patterns_do_not_backtrack(server: HubServer, item: str) -> None:
+    card = f"---\nconfigs: [{{config_name: c, data_files: [{item}]}}]\n---\n"
+    files = {"train.csv": csv(rows(30)), f".{'train' * 400}": b""}
+    server.datasets["owner/odd"] = {"main": {"README.md": card.encode(), **files}}
+    assert init_suite("hf://owner/odd", "en").document.count("train: train.csv") == 1

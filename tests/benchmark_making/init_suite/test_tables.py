@@ -95,4 +95,4 @@ def test_a_large_file_with_empty_lists_is_read_as_a_small_one(tmp_path: Path, mo
     table = read_table(write_jsonl(tmp_path / "train.jsonl", rows))
     assert [cells for (cells,) in table.cells(["tags.name[]"])] == [["a"] if i % 4 else [] for i in range(100)]
     table = read_table(write_jsonl(tmp_path / "b.jsonl", [{"a": str(i % 2), "b": str(i % 4 // 3)} for i in range(100)]))
-    assert SeveralLabels(["a", "b"], "", "truth columns").joined_labels(table).counts == {"a": 50, "b": 25}
+    assert SeveralLabels(["a", "b"], "", are_truths=True).counted_labels(table).counts == {"a": 50, "b": 25}
