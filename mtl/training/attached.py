@@ -21,8 +21,7 @@ from mtl.training.trainer import SILENT, quiet
 
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
 OBJECT_TYPES = (Logger, pl.Callback)
-# The packages of loggers that settings name without a class, and what pip installs for each.
-PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}
+PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
 REMEDY = (
     "name a class without arguments, as in package.module:Class (PYTHONPATH; a subclass can set the arguments: "
     "docs/how-to/python.md shows one), or give an object from Python"
@@ -58,9 +57,7 @@ def attach(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[s
 def _class_name(value: Any) -> Any:
     """The name of a class, or of an object's class, as in "package.module:Class". Any other value is returned as it is."""
     named_class = type(value) if isinstance(value, OBJECT_TYPES) else value
-    if isinstance(named_class, type):
-        return f"{named_class.__module__}:{named_class.__qualname__}"
-    return value
+    return f"{named_class.__module__}:{named_class.__qualname__}" if isinstance(named_class, type) else value
 
 
 def check_attached(config: TrainerConfig) -> None:
@@ -93,15 +90,13 @@ def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
 
 def user_loggers(config: TrainerConfig) -> list[Logger] | None:
     """The loggers for a training, as `user_callbacks`; None if none is attached and the setting names no class, but a logger of mtl's."""
-    values = _attached.get({}).get(LOGGER)
-    if values is None and ":" in config.logger:
-        values = [config.logger]
+    named = [config.logger] if ":" in config.logger else None
+    values = _attached.get({}).get(LOGGER, named)
     return None if values is None else [_instance(value, Logger, LOGGER) for value in values]
 
 
 def _instance(value: Any, kind: Any, key: str) -> Any:
-    """The object itself, in its start state, if the value is one of this kind, or a new object of the class that it names. Raises InputError, which
-    names the setting's key, for anything else."""
+    """The object itself, in its start state, or a new object of the class that a value names. Raises InputError for what is not of this kind."""
     try:
         if isinstance(value, kind):
             restore_start_state(value)

@@ -1,5 +1,4 @@
 """The state in which each training gets a callback or a logger that the user gave as an object: the one that it had before its first training.
-
 One object serves all trainings of a run, and of further runs. With the state that the last training left, an EarlyStopping, for example, would
 compare scores with the best one of another task. The start state is kept in an attribute of the object itself, to live as long as the object."""
 
@@ -55,8 +54,7 @@ def _has_state_in_attributes(user_object: Any) -> bool:
 
 def _is_lightning_callback(user_object: Any) -> bool:
     """Whether an object is one of Lightning's own callbacks, or of a class derived from one: their `state_dict` lacks attributes that count."""
-    base_classes = (pl.Callback, Checkpoint)  # which have no attributes
-    classes = [parent for parent in type(user_object).__mro__ if parent not in base_classes]
+    classes = [parent for parent in type(user_object).__mro__ if parent not in (pl.Callback, Checkpoint)]  # empty ones
     return any(parent.__module__.startswith(f"{pl.__name__}.callbacks.") for parent in classes)
 
 
