@@ -51,9 +51,9 @@ def run(*settings: Settings, **named: "Unpack[Keys]") -> Run:
     objects: list[str] = []  # the settings that hold objects
     with ExitStack() as block:
         if {"trainer.logger", "trainer.callbacks"} & merged.keys():
-            from mtl.training.attached import attached  # imports Lightning
+            from mtl.training.attached import attach  # imports Lightning
 
-            merged, objects = block.enter_context(attached(merged))
+            merged, objects = block.enter_context(attach(merged))
         job = load_run(merged)
         job.check_memory()
         if objects and job.config.runs_apart:

@@ -12,13 +12,15 @@ from mtl.base.wings import Registry
 from mtl.tasks import formulas
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Formula, ScoredRows, Task
+from mtl.tasks.task import ScoredRows, Task
 
 LOWEST = -100.0  # × 100, of correlations and of Krippendorff's α
 # Scores × 100 that differ by less, or in later decimals alone, are equal: rounding errors, which differ between CPUs, do not choose between them.
 TIE, DECIMALS = 1e-9, 9
 MEAN = "+"  # between the names of the metrics of a mean, as in accuracy+f1
 BY_VALUE = ("labels", "choice", "word")  # kinds whose targets are equal or different
+# Task, predictions (rows,), scored rows, weights (sets, rows) -> scores (sets,), at most 1.
+Formula = Callable[[Task, np.ndarray, ScoredRows, np.ndarray], np.ndarray]
 
 
 class Parts(NamedTuple):

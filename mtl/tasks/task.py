@@ -1,9 +1,9 @@
-"""One task of a benchmark, as plain values: its columns, its targets, its metric and its files; and its scored rows."""
+"""One task of a benchmark: its declaration in a suite file, with its columns, its target, its metric and its files; and its scored rows."""
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -38,61 +38,40 @@ SCORES_DEPEND_ON = (
 
 @dataclass
 class Task:
-    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it. None: not given.
-
-    Args:
-        kind: the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage), `token_labels` (a label for each
-            token) or `multi_label` (several labels). The first three follow from the next keys; the others need it
-        text: the text columns: one, or two for a pair; for a choice one or none (`[]`), beside the candidates; more only with `level: word`, as
-            three for an analogy. A column of lists, for kind token_labels, is as in `tokens[]`
-        level: `text` (default), or `word`: the texts are single words or expressions. Only the method `word_vectors` supports such a task
-        indices: of kind choice: what stands in the target column for the first candidate, the second and so on, as in `[A, B, C, D]` or
-            `["1", "2"]`; default: 0, 1, 2 … Of token_labels and multi_label: for each label; default: itself
-        spans: spans of a text: for each text column, the columns of its spans. A span in two columns is `start1 + end1`, or, with its words and
-            their place, `place[words from 0] + words` or `place[characters from 0] + words`
-        header: the columns of files without a header line, as in `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose
-            first line names none of these columns, and for the form `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
-        starts: of kind answer: the column with the first character of each answer in its passage, from 0, as in `answers.answer_start[]`; default:
-            an answer is looked up in the passage
-        also: further metrics, as in `[accuracy, macro_f1]`: shown beside `metric`, but not part of any average or of model selection
-        breakdown: columns, as in `[meta.logic]`: reports show the score on the examples with each of their values. An empty cell has no value, and
-            `;` separates several
-        same_source: for pairs, instead of `group`: a label. Two texts have one source if a pair with this label connects them; examples of one
-            source stay together
-        answered_by: for a task without training examples: the id of the task whose head predicts it. `labels` and `range` are then that task's
-        scored: the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test;
-            or `none`, if another task's head predicts it and nobody has its labels: its test examples are only predicted
-        files: file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is meant:
-            `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name
-            with other numbers. The lines of two files belong together in `text.txt + label.txt`
-        rows: the published number of examples, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced
-        source: where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With `{file}` in the
-            address, each file has its own: `{url: "https://…/{folder}/{file}"}`
-        checksums: of such single files, by split: `sha256:…`, or `git:…`, the id of the file's git blob (`git hash-object FILE`). A task with another
-            file is marked as a reduced one is, and as changed
-        hub: a copy on the Hugging Face Hub, for when `source` is missing or does not answer: `{dataset: OWNER/NAME}`. `splits` and `columns` say what
-            splits and columns are called there, if otherwise"""
+    """The declaration of one task, independent of any model: its keys in a suite file, and what follows from them. None: not given.
+    `mtl.tasks.targets` says what the kinds of target mean, and `mtl.tasks.metrics` what the metrics mean."""
 
     id: str = ""  # the key of the task in `tasks`
     title: str = ""  # the task's name in tables; default: its id
     folder: str = ""  # in `data_dir`; default: `data_dir` itself
-    kind: str = ""
+    kind: str = ""  # the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage), `token_labels` (a label for
+    # each token) or `multi_label` (several labels). The first three follow from the keys `labels`, `range` and `candidates`; the others need it
 
     # What a model reads.
-    text: list[str] = field(kw_only=True)
-    level: Literal["text", "word"] = "text"
+    text: list[str] = field(kw_only=True)  # the text columns: one, or two for a pair; for a choice one or none (`[]`),
+    # beside the candidates; more only with `level: word`, as three for an analogy. A column of lists, for kind token_labels, is as in `tokens[]`
+
+    level: Literal["text", "word"] = "text"  # `word`: texts are words or expressions; only `word_vectors` supports it
     candidates: list[str] | None = None  # of kind choice: the candidates' columns, or one of lists, as in `options[]`
-    indices: list[str] | None = None
-    spans: dict[str, list[str]] | None = None
+    indices: list[str] | None = None  # of kind choice: what stands in the target column for the first candidate, the
+    # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 … Of token_labels and multi_label: for each label; default: itself
+
+    spans: dict[str, list[str]] | None = None  # spans of a text: for each text column, the columns of its spans. A span
+    # in two columns is `start1 + end1`, or, with its words and their place, `place[words from 0] + words` or `place[characters from 0] + words`
 
     # How the files are read.
-    header: list[str] | None = None
+    header: list[str] | None = None  # the columns of files without a header line, as in
+    # `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose first line names none of these columns, and for the form
+    # `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
+
     reading: Reading | None = None  # how files are read, where their names do not say so, as in `{encoding: cp1250}`
     decide: list[str] = field(default_factory=list)  # questions of `mtl init-suite` to answer and delete before a run
 
     # What a model predicts.
     target: str = field(kw_only=True)  # the column with the right answer; several for multi_label, as in `anger + joy`
-    starts: str | None = None
+    starts: str | None = None  # of kind answer: the column with the first character of each answer in its passage, from
+    # 0, as in `answers.answer_start[]`; default: an answer is looked up in the passage
+
     labels: list[str] | None = None  # of the kinds labels, token_labels, multi_label: the labels as in the files
     label_separator: str | None = None  # of kind multi_label: between the labels in a cell, as in `","`; default: `;`
     range: list[float] | None = None  # of kind number: the smallest and the largest number
@@ -102,23 +81,42 @@ class Task:
     positive: str | None = None  # the label that metric `f1` is about
     columns: list[str] | None = None  # further columns that the metrics read
     chance: str | None = None  # for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`
-    also: list[str] | None = None
-    breakdown: list[str] | None = None
+    also: list[str] | None = None  # further metrics, as in `[macro_f1]`: shown, but not part of averages or selection
+    breakdown: list[str] | None = None  # columns, as in `[meta.logic]`: reports show the score on the examples with
+    # each of their values. An empty cell has no value, and `;` separates several
 
     # Which examples belong together, and which task and which split are scored.
     group: str | None = None  # a column; examples with the same value are held out and resampled together
-    same_source: str | None = None
-    answered_by: str | None = None
-    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None
+    same_source: str | None = None  # for pairs, instead of `group`: a label. Two texts have one source if a pair with
+    # this label connects them; examples of one source stay together
+
+    answered_by: str | None = None  # for a task without training examples: the id of the task whose head predicts it.
+    # `labels` and `range` are then that task's
+
+    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None  # the split that is scored: `dev` (default) or
+    # `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test; or `none`, if another task's head predicts it and
+    # nobody has its labels: its test examples are only predicted
 
     # The data.
-    files: dict[str, str | None] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
+    files: dict[str, str | None] = field(default_factory=dict)  # file names of this task: `train`, `dev`, `test`.
+    # `null`: there is no such file. A name may end in the part of the file that is meant: `data.json#train`, a key of its object;
+    # `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name with other numbers. The lines of two files
+    # belong together in `text.txt + label.txt`
+
+    rows: dict[str, int] = field(default_factory=dict)  # the published number of examples, as in
+    # `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced
+
     license: str | None = None  # of the data, for model cards of exports
     instructions: str | None = None  # for people who annotate examples of the task; an empty line ends a paragraph
-    source: Source | None = None
-    checksums: dict[str, str] = field(default_factory=dict)
-    hub: HubSource | None = None
+    source: Source | None = None  # where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and
+    # `sha256` are checked if given. With `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`
+
+    checksums: dict[str, str] = field(default_factory=dict)  # of such single files, by split: `sha256:…`, or `git:…`,
+    # the id of the file's git blob (`git hash-object FILE`). A task with another file is marked as a reduced one is, and as changed
+
+    hub: HubSource | None = None  # a copy on the Hugging Face Hub, for when `source` is missing or does not answer:
+    # `{dataset: OWNER/NAME}`. `splits` and `columns` say what splits and columns are called there, if otherwise
+
     withdrawn: bool = False  # `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone, and messages say so
 
     @property
@@ -137,7 +135,8 @@ class Task:
     @property
     def marked(self) -> list[tuple[int, str]]:
         """The spans of a row, in the order of the texts that they are in: the number of the text, from 0, and the span's column."""
-        return [(side, column) for side, text in enumerate(self.text) for column in (self.spans or {}).get(text, [])]
+        spans = self.spans or {}
+        return [(side, column) for side, text in enumerate(self.text) for column in spans.get(text, [])]
 
     @property
     def span_columns(self) -> list[str]:
@@ -224,10 +223,10 @@ class Task:
         return replace(self.plain_layout, part=part or None, beside=beside)
 
     def fingerprint(self) -> str:
-        """SHA-256 of the fields that scores depend on, without those, and `reading.spans`, if they are None: runs stay valid after a new field."""
+        """SHA-256 of the fields that scores depend on. Those that are None do not count, so that runs stay valid when a version adds a field."""
         values = {name: value for name, value in vars(self).items() if name in SCORES_DEPEND_ON and value is not None}
         if self.reading is not None:
-            keys = vars(self.reading).items()
+            keys = vars(self.reading).items()  # of which a later version has added `spans`
             values["reading"] = {key: value for key, value in keys if key != "spans" or value is not None}
         if self.kind != self.implied_kind:
             values["kind"] = self.kind
@@ -235,7 +234,7 @@ class Task:
 
 
 def span_ends(column: str) -> list[str]:
-    """The two columns of a span: `start` and `stop` of one column, or those that its name joins."""
+    """The two columns of a span: those that its name joins, as in "place[words from 0] + words", or "x.start" and "x.stop" of a column "x"."""
     if BESIDE in column:
         return COUNTED.sub("", column).split(BESIDE)
     return [f"{column}.{end}" for end in SPAN_ENDS]
@@ -243,12 +242,8 @@ def span_ends(column: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """The rows that predictions are compared with."""
+    """The rows of a task that predictions are compared with."""
 
     targets: np.ndarray  # (rows,), see `mtl.tasks.target_kind`
     candidates: np.ndarray | None = None  # int64 (rows,), the candidates, or units, of each row; None for other tasks
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by `Task.further_columns`, one string per row
-
-
-# task, predictions (rows,), scored rows, weights (sets, rows) -> scores (sets,), at most 1.
-Formula = Callable[[Task, np.ndarray, ScoredRows, np.ndarray], np.ndarray]

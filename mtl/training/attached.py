@@ -1,57 +1,57 @@
-"""Loggers and callbacks that the user chooses: by the settings `trainer.logger` and `trainer.callbacks`, or as objects from Python.
+"""The loggers and callbacks that a user chooses, by the settings `trainer.logger` and `trainer.callbacks`.
 
-A setting names classes, of which each training gets a new object. From Python, it may hold objects instead. `attached` then puts the names of their
-classes into the settings, which the run records, and hands the objects themselves to the trainings within a block. One object serves all trainings;
-each begins with the object as the user gave it. The state that the object had then is kept in an attribute of the object itself."""
+A setting names classes, as in "package.module:Class", and each training gets a new object of each class. From Python, a setting may hold objects
+instead. Within the block of `attach`, trainings use these objects, and the settings, which the run records, have the names of their classes. Each
+training gets an object in the state in which the user gave it (`mtl.training.start_states`)."""
 
-import copy
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
 
 import pytorch_lightning as pl
-from pytorch_lightning.callbacks import Checkpoint
-from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
+from pytorch_lightning.loggers import Logger
 
 from mtl.base.errors import InputError, reason_of
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.wings import resolve
+from mtl.training.start_states import restore_start_state, start_states
 from mtl.training.trainer import SILENT, quiet
 
 LOGGER, CALLBACKS = "trainer.logger", "trainer.callbacks"
-PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
 OBJECT_TYPES = (Logger, pl.Callback)
-START_STATE = "_state_before_trainings"  # the attribute in which an object's state is kept
+PACKAGES = {"tensorboard": "'mtl-baselines[tensorboard]'", "wandb": "wandb", "mlflow": "mlflow"}  # what pip installs
+REMEDY = (
+    "name a class without arguments, as in package.module:Class (PYTHONPATH; a subclass can set the arguments: "
+    "docs/how-to/python.md shows one), or give an object from Python"
+)
 
-# What trainings use in place of what these settings name, by their keys: objects, perhaps among names of classes.
-_values: ContextVar[Mapping[str, list[Any]]] = ContextVar("_values")
+# What trainings use in place of the settings with these keys, within a block of `attach`: objects, perhaps among names of classes.
+_attached: ContextVar[Mapping[str, list[Any]]] = ContextVar("_attached")
 
 
 @contextmanager
-def attached(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
+def attach(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Let trainings within the block use the objects in these settings, which are by dotted key.
 
-    Yields the settings with the names of classes in place of objects, and the keys of the settings that have held objects."""
-    with_names, values_by_key = dict(settings), dict[str, list[Any]]()
+    Yields the settings with the names of classes in place of objects, and the keys of the settings that held objects."""
+    with_names = dict(settings)
+    values_by_key: dict[str, list[Any]] = {}
     for key in (CALLBACKS, LOGGER):
-        values = settings.get(key)
-        values = values if isinstance(values, list) else [values]
+        setting = settings.get(key)
+        values = setting if isinstance(setting, list) else [setting]
         if any(isinstance(value, OBJECT_TYPES) for value in values):
-            names = [_class_name(value) for value in values]
-            with_names[key] = names if key == CALLBACKS else ", ".join(map(str, names))
             values_by_key[key] = values
+            names = [_class_name(value) for value in values]
+            with_names[key] = names if key == CALLBACKS else ", ".join(map(str, names))  # `trainer.logger` is a text
     objects = [value for values in values_by_key.values() for value in values if isinstance(value, OBJECT_TYPES)]
-    for user_object in objects:
-        _remember_state(user_object)
-    token = _values.set(values_by_key)
+    token = _attached.set(values_by_key)
     try:
-        yield with_names, list(values_by_key)
+        with start_states(objects):
+            yield with_names, list(values_by_key)
     finally:
-        _values.reset(token)
-        for user_object in filter(_is_all_attributes, objects):
-            _forget_unchanged(user_object)
+        _attached.reset(token)
 
 
 def _class_name(value: Any) -> Any:
@@ -61,14 +61,15 @@ def _class_name(value: Any) -> Any:
 
 
 def check_attached(config: TrainerConfig) -> None:
-    """Raise InputError for a logger without its package, names that are no classes, and callbacks that Lightning does not take together."""
+    """Raise InputError for callbacks that Lightning does not take together, names that are no classes, and a logger without its package."""
     callbacks = user_callbacks(config)
-    try:  # a trainer is made for its errors alone
+    try:
         with quiet():
+            # A trainer is made for its errors alone. Some callbacks need a logger: it has one of Lightning's own if trainings have any.
             pl.Trainer(accelerator="cpu", devices=1, callbacks=callbacks, logger=config.logger != "none", **SILENT)
     except Exception as error:
         raise InputError(reason_of(error), key=CALLBACKS) from None
-    if ":" in config.logger and LOGGER not in _values.get({}):
+    if ":" in config.logger and LOGGER not in _attached.get({}):
         _instance(config.logger, Logger, LOGGER)  # for its errors alone
     if config.logger in PACKAGES and not _is_installed(config.logger):
         message = f"the package is missing; install it: pip install {PACKAGES[config.logger]}"
@@ -82,73 +83,28 @@ def _is_installed(package: str) -> bool:
 
 
 def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
-    """The callbacks of `trainer.callbacks`: objects from Python, and a new one of each class that is named. Raises InputError as `check_attached`."""
-    values = _values.get({}).get(CALLBACKS, config.callbacks or [])
+    """The callbacks for a training: the objects that are attached, and a new one of each class that is named. Raises InputError as `_instance`."""
+    values = _attached.get({}).get(CALLBACKS, config.callbacks or [])
     return [_instance(value, pl.Callback, CALLBACKS) for value in values]
 
 
 def user_loggers(config: TrainerConfig) -> list[Logger] | None:
-    """The loggers of `trainer.logger` as `user_callbacks` has callbacks; None if it holds no object and names no class, but a logger of mtl's."""
+    """The loggers for a training, as `user_callbacks`; None if none is attached and the setting names no class, but a logger of mtl's."""
     named = [config.logger] if ":" in config.logger else None
-    values = _values.get({}).get(LOGGER, named)
+    values = _attached.get({}).get(LOGGER, named)
     return None if values is None else [_instance(value, Logger, LOGGER) for value in values]
 
 
 def _instance(value: Any, kind: Any, key: str) -> Any:
-    """An object of this kind, as the user gave it, or a new one of the class that is named. Raises InputError for anything else."""
-    problem = f"is not a subclass of pytorch_lightning's {kind.__name__}"
+    """The object itself, in its start state, or a new object of the class that a value names. Raises InputError for what is not of this kind."""
     try:
         if isinstance(value, kind):
-            _restore_state(value)
+            restore_start_state(value)
             return value
         named_class = resolve(value)
         if isinstance(named_class, type) and issubclass(named_class, kind):
             return named_class()
     except Exception as error:
         problem = f"cannot be made ({type(error).__name__}: {reason_of(error)})"
-    example = "a subclass can set the arguments: docs/how-to/python.md shows one"
-    remedy = f"name a class without arguments, as in package.module:Class (PYTHONPATH; {example}), or give an object from Python"
-    raise InputError(f"{problem}; {remedy}", key=key, value=value)
-
-
-def _is_all_attributes(user_object: Any) -> bool:
-    """Whether the state of an object is all its attributes, not what its `state_dict` returns. That of Lightning's own callbacks, and of classes that
-    are derived from them, lacks attributes that count. A logger without a version takes the next free number in each training."""
-    if isinstance(user_object, CSVLogger | TensorBoardLogger):
-        before_trainings = vars(user_object) | vars(user_object).get(START_STATE, {})
-        return before_trainings.get("_version") is None
-    own_classes = [parent for parent in type(user_object).__mro__ if parent not in (pl.Callback, Checkpoint)]
-    return any(parent.__module__.startswith(f"{pl.__name__}.callbacks.") for parent in own_classes)
-
-
-def _remember_state(user_object: Any) -> None:
-    """Keep the state of an object before a run, unless an earlier run has kept it. Other loggers have none: they go on with the same log."""
-    attributes = vars(user_object)
-    if _is_all_attributes(user_object):
-        changed_by_earlier_runs = attributes.pop(START_STATE, {})
-        attributes[START_STATE] = {**attributes, **changed_by_earlier_runs}
-    elif isinstance(user_object, pl.Callback) and START_STATE not in attributes:
-        with suppress(Exception):  # it has no state before `on_fit_start`, which then makes a new one
-            attributes[START_STATE] = copy.deepcopy(user_object.state_dict())
-
-
-def _restore_state(user_object: Any) -> None:
-    """Give an object its state before trainings back. It gets copies of dictionaries, which callbacks fill; other attributes are the same objects."""
-    state = vars(user_object).get(START_STATE)
-    if state and _is_all_attributes(user_object):
-        for name, value in state.items():
-            vars(user_object)[name] = copy.copy(value) if type(value) is dict else value
-    elif state:
-        user_object.load_state_dict(copy.deepcopy(state))
-
-
-def _forget_unchanged(user_object: Any) -> None:
-    """Of the attributes that are kept, forget those that the run has not changed: the user may set them before the next one."""
-    attributes = vars(user_object)
-    changed = {}
-    for name, value in attributes[START_STATE].items():
-        now = attributes.get(name)
-        is_equal_copy = type(value) is dict and now == value
-        if now is not value and not is_equal_copy:
-            changed[name] = value
-    attributes[START_STATE] = changed
+        raise InputError(f"{problem}; {REMEDY}", key=key, value=value) from None
+    raise InputError(f"is not a subclass of pytorch_lightning's {kind.__name__}; {REMEDY}", key=key, value=value)

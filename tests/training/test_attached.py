@@ -16,7 +16,7 @@ from stage_parts import CPU, Cut, assert_same_weights, module, stage
 
 import mtl
 from mtl.jobs.job import load_job
-from mtl.training.attached import attached, check_attached
+from mtl.training.attached import attach, check_attached
 from mtl.training.module import MultitaskModule
 from mtl.training.stage import fit
 
@@ -76,7 +76,7 @@ NAME = f"{__name__}:Steps"
 def fitted(folder: Path, cut: int | None = None, resumable: bool = True, **settings: Any) -> MultitaskModule:
     """What a stage trains with these values of `trainer`, some of which may be objects."""
     trained = module()
-    with attached({f"trainer.{key}": value for key, value in settings.items()}) as (named, _):
+    with attach({f"trainer.{key}": value for key, value in settings.items()}) as (named, _):
         config = replace(CPU, **{key.removeprefix("trainer."): value for key, value in named.items()})
         check_attached(config)
         fit(trained, replace(stage(folder / "seed-1/pretrain", 100, cut), resumable=resumable), config)
@@ -134,7 +134,7 @@ def test_an_interrupted_object_begins_as_it_was_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", [CSVLogger, TensorBoardLogger])
 def test_a_logger_object_has_a_folder_for_each_training(tmp_path: Path, kind: Any) -> None:
     numbered, named = kind(tmp_path / "numbered"), kind(tmp_path / "named", version="mine")
-    with attached({"trainer.logger": [numbered, named]}) as (settings, _):
+    with attach({"trainer.logger": [numbered, named]}) as (settings, _):
         for name in "ab":
             fit(module(), stage(tmp_path / name / "seed-1/pretrain"), replace(CPU, logger=settings["trainer.logger"]))
     fitted(tmp_path / "c", logger=numbered)
@@ -144,7 +144,7 @@ def test_a_logger_object_has_a_folder_for_each_training(tmp_path: Path, kind: An
         rows = [len(pd.read_csv(path)) for path in tmp_path.glob("*/*/*/metrics.csv")]
         assert sorted(rows) == [10, 10, 10, 20]
     unused = kind(tmp_path / "unused")
-    with attached({"trainer.logger": unused}):
+    with attach({"trainer.logger": unused}):
         pass  # a run that trains nothing
     assert unused.version == 0 and fitted(tmp_path / "d", logger=unused) is not None
 

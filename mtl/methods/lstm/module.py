@@ -70,8 +70,7 @@ class Module(MultitaskModule):
             map_location: the device: cpu, cuda or auto.
             options: Lightning's `strict` and `weights_only`, which are always true here.
 
-        Raises:
-            InputError: for a file that is neither, a run of another method, a damaged file, and other options."""
+        Raises InputError for a file that is neither, a run of another method, a damaged file, and other options."""
         for key, value in options.items():
             if key not in ("strict", "weights_only") or value not in (True, None):
                 raise InputError("not taken: all weights are read, as tensors alone; drop it", key=key, value=value)
@@ -90,26 +89,20 @@ class Module(MultitaskModule):
     def _of_stage(cls, path: Path, device: str) -> "Module":
         """The module of a stage's checkpoint, on the device. Raises InputError for another file, a damaged one, and a run of another method."""
         folder = path.absolute().parent
-        seed_folders = [above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)]
-        if not seed_folders:
+        seed_folder = next((above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)), None)
+        if seed_folder is None:
             raise InputError(NO_STAGE, path=path)
-        seed_folder = seed_folders[0]  # the nearest one
         predictor = Predictor.load(seed_folder.parent, int(seed_folder.name.removeprefix("seed-")), device=device)
         model, config = predictor.model, predictor.config
         if not isinstance(model, TrainedLstm):
             raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
-        is_first = folder == pretrain_folder(seed_folder)
-        is_second = folder == finetune_folder(seed_folder, folder.name)
-        if not (is_first or is_second) or path.name not in WEIGHTS.values():
-            raise InputError(NO_STAGE, path=path)
-        if is_first:
+        has_weights = path.name in WEIGHTS.values()
+        if has_weights and folder == pretrain_folder(seed_folder):
             network, learning_rate = _network_of_stage1(predictor, model, path), config.pretrain.learning_rate
+        elif has_weights and folder == finetune_folder(seed_folder, folder.name):
+            network, learning_rate = _network_of_stage2(predictor, model, folder.name), config.finetune.learning_rate
         else:
-            opened = model.network(predictor.task(folder.name))
-            assert isinstance(opened, Network)
-            network, learning_rate = opened, config.finetune.learning_rate
-            if network.encoder is not None:
-                network.encoder.requires_grad_(config.finetune.train_encoder)
+            raise InputError(NO_STAGE, path=path)
         model.use(network)
         return cls(path.absolute(), network, predictor, learning_rate).to(model.device).train()
 
@@ -136,18 +129,15 @@ class Module(MultitaskModule):
         kind = target_kind(task)
         if kind.by_unit or kind.dtype is object or task.further_columns:
             return
-        predicted = kind.head.decode(self.network.predict(batch, outputs).cpu().double().numpy(), [])
+        predictions = kind.head.decode(self.network.predict(batch, outputs).cpu().double().numpy(), [])
         targets = kind.head.decode(batch.targets.cpu().double().numpy(), [])
         rows = ScoredRows(targets, None if batch.sizes is None else batch.sizes.numpy())
-        self._scored.setdefault(task.id, []).append((predicted, rows))
+        self._scored.setdefault(task.id, []).append((predictions, rows))
 
     def on_validation_epoch_end(self) -> None:
         for id, batches in self._scored.items():
-            predicted = np.concatenate([predictions for predictions, _ in batches])
-            targets = np.concatenate([rows.targets for _, rows in batches])
-            candidates = [rows.candidates for _, rows in batches if rows.candidates is not None]
-            rows = ScoredRows(targets, np.concatenate(candidates) if candidates else None)
-            self.log(f"{self._split}/{id}", score(self.predictor.suite.tasks[id], predicted, rows))
+            predictions, rows = _joined(batches)
+            self.log(f"{self._split}/{id}", score(self.predictor.suite.tasks[id], predictions, rows))
 
     # A test is a validation whose scores have another name.
     on_test_epoch_start = on_validation_epoch_start
@@ -194,6 +184,23 @@ def _network_of_stage1(predictor: Predictor, model: TrainedLstm, path: Path) -> 
     tasks = [task for id, task in predictor.suite.tasks.items() if f"tasks.{id}" in inputs and task.answered_by is None]
     heads = load_heads(predictor.config, tasks, model.answers, model.encoder.output_size, read_weights(path), path)
     return Network(tasks, heads, model.encoder)
+
+
+def _network_of_stage2(predictor: Predictor, model: TrainedLstm, task: str) -> Network:
+    """The network of a task's stage 2. What that stage did not train is not trained further either."""
+    network = model.network(predictor.task(task))
+    assert isinstance(network, Network)
+    if network.encoder is not None:
+        network.encoder.requires_grad_(predictor.config.finetune.train_encoder)
+    return network
+
+
+def _joined(batches: Sequence[tuple[np.ndarray, ScoredRows]]) -> tuple[np.ndarray, ScoredRows]:
+    """The predictions and the rows of all batches of a task."""
+    predictions = np.concatenate([batch_predictions for batch_predictions, _ in batches])
+    targets = np.concatenate([rows.targets for _, rows in batches])
+    candidates = [rows.candidates for _, rows in batches if rows.candidates is not None]
+    return predictions, ScoredRows(targets, np.concatenate(candidates) if candidates else None)
 
 
 def _codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Sequence[str]) -> np.ndarray:

@@ -20,7 +20,7 @@ from mtl.methods.networks import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import TransformerNetwork, fine_tuning, warmup_steps
 from mtl.methods.transformer.opening import open_origin
-from mtl.methods.transformer.trained import TrainedTransformer, model_folder
+from mtl.methods.transformer.trained import TrainedTransformer, TransformerEncoder, model_folder
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -135,7 +135,8 @@ class FineTuned(Method):
         embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
         # The values of the weights do not matter for the speed, so those before training are used.
         config, cpu, answers = self.config, torch.device("cpu"), self.dataset.answers
-        trained = TrainedTransformer(config, self.pretrained, cpu, lambda: network.body, lambda task: network, answers)
+        encoder = TransformerEncoder(self.pretrained, config.max_length, config.trainer, cpu, lambda: network.body)
+        trained = TrainedTransformer(config, encoder, lambda task: network, answers)
         return networks_cost(folder, self.text_dataset, trained.predict, embeddings, parameters - embeddings)
 
     def new_network(self, tasks: list[Task], seed: int) -> TransformerNetwork:

@@ -22,7 +22,7 @@ from mtl.methods.networks import TaskInput
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.transformer.inputs import InputReader, longest_input
 from mtl.methods.transformer.opening import open_origin, open_pretrained
-from mtl.methods.transformer.trained import HeadsOnBody, encode_texts, model_folder, tasks_seen
+from mtl.methods.transformer.trained import HeadsOnBody, TransformerEncoder, encode_texts, model_folder, tasks_seen
 from mtl.model.network import Heads, Network
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.task import Task
@@ -77,8 +77,9 @@ class Frozen(Method):
         def network(task: Task) -> Network:
             return Network([task], heads, None)
 
-        cpu, answers = torch.device("cpu"), self.dataset.answers
-        trained = TrainedFrozen(self.config, pretrained, cpu, lambda: pretrained.body, network, answers)
+        config, cpu = self.config, torch.device("cpu")
+        encoder = TransformerEncoder(pretrained, config.max_length, config.trainer, cpu, lambda: pretrained.body)
+        trained = TrainedFrozen(config, encoder, network, self.dataset.answers)
         _, encoding_seconds = self._encoded
         embeddings = pretrained.parameters - pretrained.parameters_without_embeddings
         others = pretrained.parameters_without_embeddings + sum(weight.numel() for weight in heads.parameters())
@@ -90,7 +91,7 @@ class Frozen(Method):
         start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
         body = self.pretrained.body.to(device)
         with mixed_precision(self.config.trainer, device):
-            vectors = encode_texts(body, self.pretrained, self.sequences, TrainedFrozen.pooling)
+            vectors = encode_texts(body, self.pretrained, self.sequences, TransformerEncoder.pooling)
         body.to("cpu")
         return vectors, time.monotonic() - start
 
@@ -123,5 +124,6 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
         heads = load_heads(config, [task], request.answers, pretrained.dim, read_weights(path), path)
         return Network([task], heads, None)
 
-    answers, seen = request.answers, tasks_seen(request, [])
-    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, network, answers, seen)
+    device, seen = request.device, tasks_seen(request, [])
+    encoder = TransformerEncoder(pretrained, config.max_length, config.trainer, device, lambda: pretrained.body, seen)
+    return TrainedFrozen(config, encoder, network, request.answers)

@@ -33,6 +33,8 @@ from mtl.tasks.task import Task
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
+ONLY_MODEL = "models.0."  # before the names of weights in a task's file: its `TransformerNetwork` has one model alone
+
 
 @torch.no_grad()
 def encode_texts(body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str) -> Tensor:
@@ -52,7 +54,7 @@ def encode_texts(body: Any, pretrained: Pretrained, sequences: ArraySequences, p
 
 @dataclass(eq=False)
 class TransformerEncoder:
-    """A transformer's body in use: `mtl.methods.method.Model` without predictions."""
+    """A transformer's body in use, which encodes texts: `mtl.methods.method.Model` without predictions."""
 
     pretrained: Pretrained  # its tokenizer and its sizes
     max_length: int
@@ -91,23 +93,19 @@ class TransformerEncoder:
         return {"mtl": VERSION, **library_versions()}
 
 
-class HeadsOnBody(TrainedNetworks, TransformerEncoder):
-    """A transformer in use whose heads predict, and whose body encodes texts: all of `mtl.methods.method.Model`."""
+class HeadsOnBody(TrainedNetworks):
+    """A transformer in use whose heads predict: all of `mtl.methods.method.Model`. What concerns the vectors of texts is that of the encoder."""
 
     def __init__(
-        self,
-        config: Config,
-        pretrained: Pretrained,
-        device: torch.device,
-        body: Callable[[], Any],
-        network: Callable[[Task], TaskNetwork],
-        answers: Answers,
-        trained_on: Sequence[str] = (),
+        self, config: Config, encoder: TransformerEncoder, network: Callable[[Task], TaskNetwork], answers: Answers
     ) -> None:
         """`network` returns the network with a task's head, with its weights."""
-        TransformerEncoder.__init__(self, pretrained, config.max_length, config.trainer, device, body, trained_on)
         size = config.transformer.rows_at_once if config.finetune.train_encoder else config.finetune.batch_size
-        TrainedNetworks.__init__(self, config, device, size, lambda task: network(task).to(device), answers)
+        super().__init__(config, encoder.device, size, lambda task: network(task).to(encoder.device), answers)
+        self.encoder, self.pooling, self.trained_on = encoder, encoder.pooling, encoder.trained_on
+        self.dim, self.parameters = encoder.dim, encoder.parameters
+        self.parameters_without_embeddings = encoder.parameters_without_embeddings
+        self.encode, self.fingerprint, self.versions = encoder.encode, encoder.fingerprint, encoder.versions
 
 
 class TrainedTransformer(HeadsOnBody):
@@ -115,28 +113,31 @@ class TrainedTransformer(HeadsOnBody):
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs); of numbers, on the scale 0 … 1. Arguments and errors: as in `predict`."""
-        return self.network(task).kinds[task.answered_by or task.id].standard(super().outputs(task, rows))
+        head = self.network(task).kinds[task.answered_by or task.id]
+        return head.standard(super().outputs(task, rows))
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         index: dict[Parts, int] = {}
         split = with_inputs(task, split, texts, index)
         with hidden_progress():
-            sequences = InputReader(self.pretrained, self.length).sequences(list(index))
+            sequences = InputReader(self.encoder.pretrained, self.encoder.length).sequences(list(index))
         return split, TaskInput(sequences)
 
 
 def load_trained(request: LoadRequest) -> TrainedTransformer:
     """The models of a seed. Raises InputError if the run did not keep its weights."""
-    config, pretrained = request.config, open_without_weights(model_folder(request.folder))
+    config = request.config
+    pretrained = open_without_weights(model_folder(request.folder))
     file = WEIGHTS[config.transformer.checkpoint]
-    files = ((id, finetune_folder(request.seed_folder, id) / file) for id in request.suite.tasks)
-    paths = {id: path for id, path in files if path.exists()}
+    possible_paths = {id: finetune_folder(request.seed_folder, id) / file for id in request.suite.tasks}
+    paths = {id: path for id, path in possible_paths.items() if path.exists()}
     if not paths:
         message = "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
         raise InputError(message, path=request.folder)
     models = _TunedModels(request, pretrained, paths)
     seen = tasks_seen(request, list(paths) if request.task is None else [request.task])
-    return TrainedTransformer(config, pretrained, request.device, models.body, models.network, request.answers, seen)
+    encoder = TransformerEncoder(pretrained, config.max_length, config.trainer, request.device, models.body, seen)
+    return TrainedTransformer(config, encoder, models.network, request.answers)
 
 
 @dataclass(frozen=True)
@@ -155,17 +156,19 @@ class _TunedModels:
         if task is not None and task not in self.paths:
             raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
         path = self.paths[task or next(iter(self.paths))]
-        model = self.pretrained.classifier(1)
-        fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
+        model = self.pretrained.classifier(1)  # with a head of one output, which is left out
+        fill(model.base_model, weights_below(read_weights(path), f"{ONLY_MODEL}{model.base_model_prefix}."), path)
         check_runs(self.pretrained, model.base_model.eval())
         return model.base_model
 
     def network(self, task: Task) -> TransformerNetwork:
-        """The network that predicts a task."""
-        config, path = self.request.config, self.paths[task.id]
+        """The network that predicts a task. All its weights are read from a file, so its seed does not matter."""
+        config, device, path = self.request.config, self.request.device, self.paths[task.id]
         outputs = {task.id: target_kind(task).head.outputs(self.request.answers.get(task.id, []))}
         settings = replace(config.transformer, gradient_checkpointing=False)  # prediction needs no gradients
-        network = TransformerNetwork(self.pretrained, [task], outputs, 0, config.trainer, self.request.device, settings)
+        network = TransformerNetwork(
+            self.pretrained, [task], outputs, seed=0, trainer=config.trainer, device=device, settings=settings
+        )
         fill(network, read_weights(path), path)
         check_runs(self.pretrained, network.models[0].eval())
         return network

@@ -1,0 +1,77 @@
+"""The state in which each training gets a callback or a logger that the user gave as an object: the one that it had before its first training.
+One object serves all trainings of a run, and of further runs. With the state that the last training left, an EarlyStopping, for example, would
+compare scores with the best one of another task. The start state is kept in an attribute of the object itself, to live as long as the object."""
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytorch_lightning as pl
+from pytorch_lightning.callbacks import Checkpoint
+from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
+
+# The attributes of the user's object in which its state before the first training is kept. An object has one of them at most.
+START_ATTRIBUTES = "_attributes_before_trainings"  # the other attributes, by name
+START_STATE = "_state_before_trainings"  # what its `state_dict` returned
+
+
+@contextmanager
+def start_states(objects: Sequence[Any]) -> Iterator[None]:
+    """Keep the states of objects before a run, whose trainings are within the block: each gets them by `restore_start_state`."""
+    for user_object in objects:
+        if _has_state_in_attributes(user_object):
+            vars(user_object)[START_ATTRIBUTES] = _start_attributes(user_object)
+        elif isinstance(user_object, pl.Callback) and START_STATE not in vars(user_object):
+            with suppress(Exception):  # some have no state before `on_fit_start`, which then makes a new one
+                vars(user_object)[START_STATE] = copy.deepcopy(user_object.state_dict())
+    try:
+        yield
+    finally:
+        for user_object in objects:
+            if START_ATTRIBUTES in vars(user_object):
+                vars(user_object)[START_ATTRIBUTES] = _changed_attributes(user_object)
+
+
+def restore_start_state(user_object: Any) -> None:
+    """Give an object the state back that it had before its first training. An object of which no state is kept stays as it is."""
+    for name, value in vars(user_object).get(START_ATTRIBUTES, {}).items():
+        # Callbacks fill dictionaries in place, so they get copies of them. All other values are the same objects as before.
+        vars(user_object)[name] = copy.copy(value) if type(value) is dict else value
+    state = vars(user_object).get(START_STATE)
+    if state:
+        user_object.load_state_dict(copy.deepcopy(state))
+
+
+def _has_state_in_attributes(user_object: Any) -> bool:
+    """Whether the state of an object is all its attributes. The state of other callbacks is what their `state_dict` returns; other loggers have none,
+    and go on with the same log."""
+    if isinstance(user_object, CSVLogger | TensorBoardLogger):
+        # A logger without a version takes the next free number, and so a new folder, in each training.
+        return _start_attributes(user_object).get("_version") is None
+    return _is_lightning_callback(user_object)
+
+
+def _is_lightning_callback(user_object: Any) -> bool:
+    """Whether an object is one of Lightning's own callbacks, or of a class derived from one: their `state_dict` lacks attributes that count."""
+    classes = [parent for parent in type(user_object).__mro__ if parent not in (pl.Callback, Checkpoint)]  # empty ones
+    return any(parent.__module__.startswith(f"{pl.__name__}.callbacks.") for parent in classes)
+
+
+def _start_attributes(user_object: Any) -> dict[str, Any]:
+    """The attributes of an object before its first training: as they are now, but for those that the trainings of earlier runs have changed."""
+    attributes = dict(vars(user_object))
+    changed_by_earlier_runs = attributes.pop(START_ATTRIBUTES, {})
+    return {**attributes, **changed_by_earlier_runs}
+
+
+def _changed_attributes(user_object: Any) -> dict[str, Any]:
+    """Of the attributes that are kept, those that trainings have changed. The others need not be kept after a run: the user may set them before the
+    next one, which then begins with the user's values."""
+    changed = {}
+    for name, value in vars(user_object)[START_ATTRIBUTES].items():
+        now = vars(user_object).get(name)
+        is_equal_copy = type(value) is dict and now == value
+        if now is not value and not is_equal_copy:
+            changed[name] = value
+    return changed
