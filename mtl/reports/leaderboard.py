@@ -89,19 +89,19 @@ def _run_rows(runs: Sequence[FinishedRun], cache: SampleCache) -> list[Row]:
 
 
 def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
-    """For each run, its tasks on other examples than most runs (than most on the published data, if any is), with the key of its examples."""
+    """For each run, its tasks on other examples than most runs have (most of those on the published data, if any are), with its examples' key."""
     runs_by_examples: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, run in enumerate(runs):
         for task in run.tasks:
             runs_by_examples[task.id, run.split(task)][run.examples_key(task)].append(number)
     apart: list[dict[str, str]] = [{} for _ in runs]
-    for (id, _), by_examples in runs_by_examples.items():
-        published = [key for key, numbers in by_examples.items() if id not in runs[numbers[0]].summary["reduced"]]
-        usual = max(published or by_examples, key=lambda key: len(by_examples[key]))
-        for key, numbers in by_examples.items():
+    for (task_id, _), numbers in runs_by_examples.items():
+        published = [key for key in numbers if task_id not in runs[numbers[key][0]].summary["reduced"]]
+        usual = max(published or numbers, key=lambda key: len(numbers[key]))
+        for key in numbers:
             if key != usual:
-                for number in numbers:
-                    apart[number][id] = key
+                for number in numbers[key]:
+                    apart[number][task_id] = key
     return apart
 
 
@@ -114,7 +114,6 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart:
         record = summary["tasks"][task.id]
         scores[task.id] = _score(record, _interval(samples[task.id], lowest_score(task)))
         further[task.id] = {name: _score(other) for name, other in record.get("also", {}).items() if is_metric(name)}
-
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
     comparable = {task.id: run.examples_key(task) for task in run.tasks}
     means = {}

@@ -32,8 +32,8 @@ class ColumnTests:
 class RowsVariance:
     """The variance over rows of the difference × 100 of every two runs. Each array is (runs, runs)."""
 
-    variance: np.ndarray
-    spread: np.ndarray  # Σ v² / f over the sets of rows, from the part v that a set gives, with f degrees of freedom
+    variance: np.ndarray  # V, the sum of the parts v that the sets of rows give, each with f degrees of freedom
+    spread: np.ndarray  # Σ v² / f over these parts: V² / spread are the degrees of freedom of V (Satterthwaite)
 
 
 def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:
@@ -54,9 +54,8 @@ def _column_tests(samples: Sequence[Sample], over_seeds: SeedVariance) -> Column
 
 
 def _bounded(p_values: np.ndarray, difference: np.ndarray, groups: int) -> np.ndarray:
-    """The p-values, but 1 for equal scores, and never below that of a sign test in which one run is better on all of the groups of rows. Those of the
-    upper half stand in the lower half, too, as a matrix product may round its two halves differently."""
-    symmetric = np.triu(p_values) + np.triu(p_values, 1).T
+    """The p-values of the upper half, in both halves, but 1 for equal scores, and not below that of a sign test with one run better on all groups."""
+    symmetric = np.triu(p_values) + np.triu(p_values, 1).T  # a matrix product may round its two halves differently
     return np.where(np.abs(difference) < NEGLIGIBLE, 1.0, np.maximum(symmetric, 2.0 ** (1 - groups)))
 
 
@@ -69,9 +68,8 @@ def rows_variance(samples: Sequence[Sample]) -> RowsVariance:
         means -= means.mean(axis=1, keepdims=True)
         covariances = means @ means.T / means.shape[1]
         own_variances = np.diag(covariances)
-        # The variance of a difference is the sum of the two variances less twice the covariance; rounding may make it negative.
-        of_differences = np.maximum(np.add.outer(own_variances, own_variances) - 2 * covariances, 0.0)
-        part = bessel(row_set) * of_differences
+        # A difference has the sum of the two variances less twice the covariance, which rounding may make negative.
+        part = bessel(row_set) * np.maximum(np.add.outer(own_variances, own_variances) - 2 * covariances, 0.0)
         variance += part
         if row_set.count > 1:
             spread += part**2 / (row_set.count - 1)
@@ -81,13 +79,12 @@ def rows_variance(samples: Sequence[Sample]) -> RowsVariance:
 def _p_alone(samples: Sequence[Sample], difference: np.ndarray, over_rows: RowsVariance) -> np.ndarray:
     """The p-values of the tests alone, (runs, runs), as `mtl.stats.comparison.estimate` computes them, but without their lower bound."""
     over_seeds = np.array([sample.seed_variance for sample in samples])
-    not_counted = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
+    beyond_rows = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
     seeds_freedom = np.array([max(1, len(sample.by_seed) - 1) for sample in samples])
     seeds_spread = over_seeds**2 / seeds_freedom
     spread = over_rows.spread + np.add.outer(seeds_spread, seeds_spread)
-    subtracted = over_rows.variance + np.add.outer(not_counted, not_counted)
-    unsubtracted = over_rows.variance + np.add.outer(over_seeds, over_seeds)
-    variance = total_variance(subtracted, unsubtracted, spread)
+    subtracted = over_rows.variance + np.add.outer(beyond_rows, beyond_rows)
+    variance = total_variance(subtracted, over_rows.variance + np.add.outer(over_seeds, over_seeds), spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = np.where(spread > 0, variance**2 / spread, 1.0)
         p_values = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
@@ -97,22 +94,23 @@ def _p_alone(samples: Sequence[Sample], difference: np.ndarray, over_rows: RowsV
 def tails(p_alone: np.ndarray, difference: np.ndarray, over_rows: RowsVariance, over_seeds: SeedVariance) -> np.ndarray:
     """The tails of the tests, (runs, runs), in the upper half. Two runs without a variance over seeds have `p_alone`, that of the test alone.
     The true variance over seeds may be its estimate times the degrees of freedom over a χ². The tail is the mean of p over all these variances (the
-    Behrens-Fisher solution, which errs on the safe side), and at least RARE."""
+    Behrens-Fisher solution, which errs on the safe side), and at least RARE. Pairs are computed in blocks, as each pair has NODES numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
         rows_freedom = np.where(over_rows.spread > 0, over_rows.variance**2 / over_rows.spread, np.inf)
     seeds_freedom = np.minimum.outer(over_seeds.freedom, over_seeds.freedom)
-    variance = np.add.outer(over_seeds.variance, over_seeds.variance)
-    counted = np.add.outer(over_seeds.counted, over_seeds.counted)
-    first_runs, second_runs = np.nonzero(np.triu(variance > 0, 1))
-    values = p_alone.copy()
+    seeds_variance = np.add.outer(over_seeds.variance, over_seeds.variance)
+    counted_with_rows = np.add.outer(over_seeds.counted, over_seeds.counted)
+    first_runs, second_runs = np.nonzero(np.triu(seeds_variance > 0, 1))
+    tail = p_alone.copy()
     for start in range(0, len(first_runs), BLOCK):
         pairs = first_runs[start : start + BLOCK], second_runs[start : start + BLOCK]
         factors, weights = _possible_factors(seeds_freedom[pairs])
-        possible_variances = over_rows.variance[pairs] + np.maximum(0.0, factors * variance[pairs] - counted[pairs])
+        beyond_rows = np.maximum(0.0, factors * seeds_variance[pairs] - counted_with_rows[pairs])
+        variances = over_rows.variance[pairs] + beyond_rows
         with np.errstate(divide="ignore", invalid="ignore"):
-            quotients = _as_normal(difference[pairs] ** 2 / possible_variances, rows_freedom[pairs])
-        values[pairs] = np.maximum(RARE, (weights * 2 * ndtr(-quotients)).sum(axis=0))
-    return values
+            quotients = _as_normal(difference[pairs] ** 2 / variances, rows_freedom[pairs])
+        tail[pairs] = np.maximum(RARE, (weights * 2 * ndtr(-quotients)).sum(axis=0))
+    return tail
 
 
 def _possible_factors(freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

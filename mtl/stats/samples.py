@@ -41,7 +41,6 @@ def reduce_run(run: FinishedRun) -> ReducedRun:
         scores = resampled_scores(task, predictions, rows, groups)
         alone.append({groups.rows: scores.mean(axis=0)})
         counted.append(counted_with_rows({groups.rows: scores}))
-
         average_groups = groups.in_average
         if average_groups is not groups:
             scores = resampled_scores(task, predictions, rows, average_groups)
@@ -62,7 +61,6 @@ def samples_of(run: FinishedRun, reduced: ReducedRun) -> dict[str, Sample]:
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in seeds])
         samples[task.id] = Sample(by_seed, means, float(counted), is_one_system)
-
     divisors = run.suite.divisors(samples)  # in the order of the run's tasks, too
     if divisors:
         contributions = [reduced.in_average[number] for number, task in enumerate(run.tasks) if task.id in divisors]

@@ -109,7 +109,8 @@ def test_a_table_too_large_shows_the_last_seeds_and_first_lines(clock: Clock, te
     for seed in range(1, 8):
         clock.now += 1
         display.show(Scored(seed, {"cbd": "50.0"}, final=True))
-    assert display.drawing.lines(40, 0.0)[0].split("  ")[-1] == "seed 7" and "seed 1" not in display.drawing.lines(40, 0.0)[0]
+    heading = display.drawing.lines(40, 0.0)[0]
+    assert heading.split("  ")[-1] == "seed 7" and "seed 1" not in heading
     assert "seed 1" in display.drawing.lines(200, 0.0)[0]
 
 
