@@ -106,7 +106,7 @@ def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
 
 
 def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart: Mapping[str, str]) -> Row:
-    """The row of a run. `apart` is as in `Row`."""
+    """The row of a run: its scores and means, then the marks of these, then what its costs and tests need. `apart` is as in `Row`."""
     summary = run.summary
     scores = {}
     further = {}
@@ -150,17 +150,17 @@ def _interval(sample: Sample, lowest: float) -> tuple[float, float]:
 
 
 def _causes_of_marks(run: FinishedRun, averaged: Sequence[str], apart: Mapping[str, str]) -> dict[str, Causes]:
-    """What causes the marks of a run's row, by column. `averaged` are the tasks of its average."""
+    """What causes each mark of a run's row (`Row.mark`), by column. Its average, which is over `averaged`, has the marks of these tasks, too."""
     chosen = run.summary.get("chosen_on_scored", ())
-    marked_tasks = {"†": {id: id for id in run.summary["reduced"]}, "§": apart, "¶": {id: id for id in chosen}}
+    causes_by_mark = {"†": {id: id for id in run.summary["reduced"]}, "§": apart, "¶": {id: id for id in chosen}}
     causes: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
     missing = run.suite.lacking(run.summary["tasks"])
     if missing:
         causes[AVERAGE]["*"] = missing
-    tasks_of_columns = {**{task.id: [task.id] for task in run.tasks}, AVERAGE: averaged}
-    for column, ids in tasks_of_columns.items():
-        for mark, tasks in marked_tasks.items():
-            keys = [tasks[id] for id in ids if id in tasks]
-            if keys:
-                causes[column][mark] = keys
+    tasks_by_column = {**{task.id: [task.id] for task in run.tasks}, AVERAGE: averaged}
+    for column, tasks in tasks_by_column.items():
+        for mark, causes_by_task in causes_by_mark.items():
+            found = [causes_by_task[task] for task in tasks if task in causes_by_task]
+            if found:
+                causes[column][mark] = found
     return dict(causes)
