@@ -9,18 +9,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from msgspec import structs
-from tqdm import tqdm
 
-from mtl.base.events import Advanced, Detail, Ended, Event, Remark, RunBegun, RunEnded, Scored
+from mtl.base.drawing import Drawing
+from mtl.base.events import Advanced, Detail, Ended, Event, Remark, RunBegun, RunEnded
 from mtl.base.log import logger
 from mtl.base.terminal import Cell, Screen, draws, one_line, screen
-from mtl.base.wording import MISSING, counted, format_duration
+from mtl.base.wording import counted, format_duration
 
 FIRST_LINE = 5.0  # seconds until the first line of an operation, if there is no terminal
 LINE_EVERY = 30.0  # seconds between two lines of an operation
-SHOW_AFTER = 1.0  # seconds until an operation is shown, so that short ones do not flicker
 DRAW_EVERY = 0.1  # seconds between two drawings of what advances; any other event is drawn at once
-BAR = 20  # columns of a bar
 FORECAST_AFTER = 20.0  # seconds of training after which its speed is known
 LONG = 3600.0  # a training of all seeds that takes fewer seconds is not forecast
 
@@ -79,35 +77,35 @@ class Display:
 
     def __init__(self) -> None:
         self._remarks = set[str]()
-        self._begun: list[RunBegun] = []
+        self._runs: list[RunBegun] = []
         self._speed_is_known = False
 
     def show(self, event: Event) -> None:
         """Show what an event says."""
         match event:
-            case Remark(text=text, level=level) if text not in self._remarks:
-                self._remarks.add(text)
-                logger.log(level, "%s", text)
+            case Remark():
+                if event.text not in self._remarks:
+                    self._remarks.add(event.text)
+                    logger.log(event.level, "%s", event.text)
             case RunBegun():
-                self._begun.append(event)
-            case RunEnded(run=name):
-                self._begun = [run for run in self._begun if run.run != name]
-                self._speed_is_known = self._speed_is_known and bool(self._begun)
-            case Advanced(unit="steps", at_most=True, total=int(total)) if self._begun and not self._speed_is_known:
+                self._runs.append(event)
+            case RunEnded():
+                self._runs = [run for run in self._runs if run.run != event.run]
+                self._speed_is_known = self._speed_is_known and bool(self._runs)
+            case Advanced(unit="steps", at_most=True, total=int(steps)):  # a training, which alone may end earlier
                 done = event.done - event.first
-                if done and event.seconds >= FORECAST_AFTER:
+                if self._runs and not self._speed_is_known and done and event.seconds >= FORECAST_AFTER:
                     self._speed_is_known = True
-                    self._log_forecast(event.title, event.seconds / done * total)
+                    self._log_forecast(event.title, event.seconds / done * steps)
 
     def _log_forecast(self, title: str, seconds: float) -> None:
-        """Log the forecast if it is long, from the title of a seed's training and the seconds that this one training takes."""
-        seeds = sum(len(run.seeds) - len(run.done) for run in self._begun)
-        first = self._begun[0]
-        seconds *= math.ceil(seeds / first.at_once)
+        """Log how long all seeds take, if that is long. One seed takes these seconds; its training has a title as in "seed 1 · stage 1"."""
+        seeds = sum(len(run.seeds) - len(run.done) for run in self._runs)
+        seconds *= math.ceil(seeds / self._runs[0].at_once)
         if seconds >= LONG:
-            stage = title.rpartition("seed ")[2].partition(" · ")[2]  # the title is as in "seed 1 · stage 1"
+            stage = title.rpartition("seed ")[2].partition(" · ")[2]
             forecast = f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
-            logger.warning("%s; faster: %s", forecast, first.faster)
+            logger.warning("%s; faster: %s", forecast, self._runs[0].faster)
 
 
 class Lines(Display):
@@ -116,24 +114,25 @@ class Lines(Display):
     def __init__(self) -> None:
         super().__init__()
         # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.
-        self._next: dict[tuple[str, int], float] = {}
+        self._next_line: dict[tuple[str, int], float] = {}
 
     def show(self, event: Event) -> None:
         super().show(event)
         match event:
-            case Advanced(title=title, key=key, seconds=seconds) if seconds >= self._next.get((title, key), FIRST_LINE):
-                self._next[title, key] = seconds + LINE_EVERY
-                share = event.share()
-                amount = event.amount() + (f" ({share:.0%})" if share is not None else "")
-                logger.info("%s", " · ".join(filter(None, [title, amount, event.note, event.time()])))
-            case Ended(last=last, failed=failed):
-                had_lines = self._next.pop((last.title, last.key), None) is not None
-                if had_lines and not failed and not last.at_most:  # a training logs its result itself
-                    done, duration = structs.replace(last, total=None).amount(), format_duration(last.seconds)
-                    note = last.note and f" · {last.note}"
-                    logger.info("%s · finished: %s in %s%s", last.title, done, duration, note)
-            case Detail(text=text):
-                logger.info("%s", text)
+            case Advanced():
+                if event.seconds >= self._next_line.get((event.title, event.key), FIRST_LINE):
+                    self._next_line[event.title, event.key] = event.seconds + LINE_EVERY
+                    share = event.share()
+                    amount = event.amount() if share is None else f"{event.amount()} ({share:.0%})"
+                    logger.info("%s", " · ".join(filter(None, [event.title, amount, event.note, event.time()])))
+            case Ended(last=last):
+                had_lines = self._next_line.pop((last.title, last.key), None) is not None
+                if had_lines and not event.failed and not last.at_most:  # a training logs its result itself
+                    done = structs.replace(last, total=None).amount()
+                    note = f" · {last.note}" if last.note else ""
+                    logger.info("%s · finished: %s in %s%s", last.title, done, format_duration(last.seconds), note)
+            case Detail():
+                logger.info("%s", event.text)
 
 
 class Terminal(Display):
@@ -141,91 +140,16 @@ class Terminal(Display):
 
     def __init__(self, surface: Screen | Cell = screen) -> None:
         super().__init__()
-        self._screen = surface
+        self._surface = surface
         self._lock = threading.RLock()
-        self._runs: dict[str, RunBegun] = {}
-        self._finished: dict[str, set[int]] = {}  # by run, its finished seeds
-        self._scores: dict[tuple[str, int], Scored] = {}  # by run and seed, the last scores of all tasks
-        self._operations: dict[tuple[str, int], Advanced] = {}  # by title and key: keys are those of several processes
-        self._first_begin = 0.0  # when the first of the runs began
-        self._seeds_finished = 0  # the number of seeds finished since then
-        self._last_finish = 0.0  # when the last of these seeds was finished
+        self.drawing = Drawing()
         self._last_drawn = float("-inf")  # when the display was last drawn
 
     def show(self, event: Event) -> None:
         with self._lock:
             super().show(event)
-            self._take(event)
             now = time.monotonic()
+            self.drawing.take(event, now)
             if not isinstance(event, Advanced) or now >= self._last_drawn + DRAW_EVERY:
                 self._last_drawn = now
-                self._screen.draw(self.lines(self._screen.size(sys.stderr).columns), sys.stderr)
-
-    def _take(self, event: Event) -> None:
-        """Keep what an event changes in the state that is drawn."""
-        match event:
-            case Advanced():
-                self._operations[event.title, event.key] = event
-            case Ended(last=last):
-                self._operations.pop((last.title, last.key), None)
-            case RunBegun(run=run):
-                if not self._runs:
-                    self._first_begin, self._seeds_finished = time.monotonic(), 0
-                    self._scores.clear()
-                    self._finished.clear()
-                self._runs[run] = event
-                self._finished[run] = set(event.done)
-            case RunEnded(run=run):
-                self._runs.pop(run, None)
-                self._scores = {key: scored for key, scored in self._scores.items() if key[0] != run}
-            case Scored(run=run, seed=seed):
-                before = self._scores[run, seed].scores if (run, seed) in self._scores else {}
-                self._scores[run, seed] = structs.replace(event, scores={**before, **event.scores})
-                if event.final and seed not in self._finished.setdefault(run, set()):
-                    self._finished[run].add(seed)
-                    self._seeds_finished, self._last_finish = self._seeds_finished + 1, time.monotonic()
-
-    def lines(self, columns: int) -> list[str]:
-        """What is drawn on a terminal of this width."""
-        # A training, which alone may end earlier than at its last step, is shown at once.
-        drawn = [each for each in self._operations.values() if each.at_most or each.seconds >= SHOW_AFTER]
-        width = max((len(each.title) for each in drawn), default=0)
-        overview = [self._overview()] if self._runs else []
-        return overview + [_operation(each, width) for each in drawn] + self._table(columns)
-
-    def _overview(self) -> str:
-        """The runs, the seeds that are done, and the time that the others are expected to take."""
-        asked = sum(len(run.seeds) for run in self._runs.values())
-        done = sum(len(self._finished[run]) for run in self._runs)
-        first = next(iter(self._runs.values()))
-        title = first.title if len(self._runs) == 1 else counted(len(self._runs), "run")
-        now = time.monotonic()
-        left = ""
-        if self._seeds_finished:
-            expected = (self._last_finish - self._first_begin) / self._seeds_finished * (asked - done)
-            left = f", about {format_duration(max(0.0, expected - (now - self._last_finish)))} left"
-        return f"{done} of {counted(asked, 'seed')} done · {format_duration(now - self._first_begin)} so far{left} · {title}"
-
-    def _table(self, columns: int) -> list[str]:
-        """The last scores: a row for each task, a column for each seed, as many of the last ones as fit."""
-        if not self._scores:
-            return []
-        tasks = list(dict.fromkeys(task for scored in self._scores.values() for task in scored.scores))
-        by_seed = []
-        for (run, seed), scored in self._scores.items():
-            heading = (f"{run} {seed}" if run else f"seed {seed}") + ("" if scored.final else " …")
-            by_seed.append([heading, *(scored.scores.get(task, MISSING) for task in tasks), scored.average or MISSING])
-        titles = ["scores", *tasks, "average"]
-        title_width, cell_width = max(map(len, titles)), max(len(cell) for cells in by_seed for cell in cells) + 2
-        fitting = max(1, (columns - 1 - title_width) // cell_width)  # how many seeds have space
-        rows = zip(titles, *by_seed[-fitting:], strict=True)
-        return [title.ljust(title_width) + "".join(cell.rjust(cell_width) for cell in cells) for title, *cells in rows]
-
-
-def _operation(operation: Advanced, width: int) -> str:
-    """The line of an operation: its title, padded to `width`, its bar and its facts."""
-    share = operation.share()
-    is_ascii = "utf" not in (sys.stderr.encoding or "").lower()
-    bar = "" if share is None else tqdm.format_meter(share, 1, 0, ascii=is_ascii, bar_format=f"{{bar:{BAR}}}")
-    facts = " · ".join(filter(None, [operation.amount(), operation.time(), operation.note]))
-    return "  ".join(filter(None, [operation.title.ljust(width), bar, facts]))
+                self._surface.draw(self.drawing.lines(self._surface.size(sys.stderr).columns, now), sys.stderr)

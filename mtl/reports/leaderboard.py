@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from mtl.base.log import logger
 from mtl.base.progress import progress
@@ -26,7 +27,11 @@ def by_suite(runs: Sequence[FinishedRun]) -> list[list[FinishedRun]]:
     """Runs grouped by suite: the same name, tasks, targets, metrics and average. Runs of a group may be scored on different rows."""
     groups: dict[str, list[FinishedRun]] = {}
     for run in runs:
-        tasks = [(t.id, t.kind, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
+        tasks = [
+            (task.id, task.kind, task.metric, task.positive, task.labels, task.range)
+            for task in run.suite.tasks.values()
+        ]
+        # The key is a text, as labels and ranges are lists, which cannot be in a key.
         groups.setdefault(repr((run.suite.name, tasks, run.suite.average_groups)), []).append(run)
     return list(groups.values())
 
@@ -42,30 +47,32 @@ def leaderboard(
         logger.warning("%s", note)
     tests = pair_tests(rows, references)
     columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
-    wing_notes = [note for wing in wings() if wing.notes for note in wing.notes(columns, rows, tests, suite.shown)]
-    return Leaderboard(
-        name=suite.name, title=suite.title, scale=suite.shown, columns=columns, rows=rows, tests=tests,
-        notes=[INTERVAL_NOTE, *tests_notes(rows, tests), *wing_notes, *run_notes(suite, rows)],
-        marks=mark_notes(suite, rows), groups=metric_groups(suite, rows), breakdowns=breakdowns(rows),
-        spreads=settings_spreads([row.run for row in rows if row.run], suite),
-    )  # fmt: skip
+    notes = [INTERVAL_NOTE, *tests_notes(rows, tests)]
+    for wing in wings():
+        if wing.notes is not None:
+            notes += wing.notes(columns, rows, tests, suite.shown)
+    notes += run_notes(suite, rows)
+    board = Leaderboard(suite.name, suite.title, suite.shown, columns, rows, mark_notes(suite, rows), notes, tests)
+    spreads = settings_spreads([row.run for row in rows if row.run], suite)
+    return replace(board, groups=metric_groups(suite, rows), breakdowns=breakdowns(rows), spreads=spreads)
 
 
 def _column(task: Task, suite: Suite) -> Column:
-    metric, averaged = metric_named(task.metric).title, task.id in suite.averaged
+    metric = metric_named(task.metric).title
+    averaged = task.id in suite.averaged
     average_group = next((ids[0] for ids in suite.average_groups if task.id in ids), "")
     return Column(task.title, metric, task.metric, task.id, averaged, average_group, task.labels, task.range)
 
 
-def _published_row(row: Published, suite: Suite) -> Row:
-    missing = suite.lacking(row.scores)
-    return Row(
-        name=row.model, label="published", family=row.family, split=row.split, missing=missing,
-        scores={id: single(value) for id, value in row.scores.items()},
-        means={} if row.average is None else {AVERAGE: single(row.average)},
-        further={id: {metric: single(value) for metric, value in also.items()} for id, also in row.also.items()},
-        marks={AVERAGE: "*" if missing else ""}, causes={AVERAGE: {"*": missing}} if missing else {},
-    )  # fmt: skip
+def _published_row(published: Published, suite: Suite) -> Row:
+    missing = suite.lacking(published.scores)
+    scores = {task: single(score) for task, score in published.scores.items()}
+    means = {} if published.average is None else {AVERAGE: single(published.average)}
+    further = {}
+    for task, by_metric in published.also.items():
+        further[task] = {metric: single(score) for metric, score in by_metric.items()}
+    row = Row(published.model, "published", published.family, published.split, scores, means, missing, further=further)
+    return replace(row, marks={AVERAGE: "*"}, causes={AVERAGE: {"*": missing}}) if missing else row
 
 
 def _run_rows(runs: Sequence[FinishedRun], cache: SampleCache) -> list[Row]:
@@ -73,7 +80,8 @@ def _run_rows(runs: Sequence[FinishedRun], cache: SampleCache) -> list[Row]:
     titles = Counter(run.summary["title"] for run in runs)
     rows = []
     for run, apart in zip(progress(runs, "resampling", "runs"), _tasks_apart(runs), strict=True):
-        label, folder = run.summary["title"], run.summary["folder"]
+        label = run.summary["title"]
+        folder = run.summary["folder"]
         if titles[label] > 1 and run.name != folder:
             label += f", {run.name.removeprefix(folder + ',')}"
         rows.append(_run_row(run, samples_of(run, cache.reduced(run)), label, apart))
@@ -81,57 +89,58 @@ def _run_rows(runs: Sequence[FinishedRun], cache: SampleCache) -> list[Row]:
 
 
 def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
-    """For each run, its tasks on other examples than most runs (than most on the published data, if any is), with the key of its examples."""
-    by_split: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    """For each run, its tasks on other examples than most runs have (most of those on the published data, if any are), with its examples' key."""
+    runs_by_examples: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, run in enumerate(runs):
         for task in run.tasks:
-            by_split[task.id, run.split(task)][run.examples_key(task)].append(number)
+            runs_by_examples[task.id, run.split(task)][run.examples_key(task)].append(number)
     apart: list[dict[str, str]] = [{} for _ in runs]
-    for (id, _), by_examples in by_split.items():
-        published = [key for key, numbers in by_examples.items() if id not in runs[numbers[0]].summary["reduced"]]
-        usual = max(published or by_examples, key=lambda key: len(by_examples[key]))
-        for key, numbers in by_examples.items():
+    for (task_id, _), numbers in runs_by_examples.items():
+        published = [key for key in numbers if task_id not in runs[numbers[key][0]].summary["reduced"]]
+        usual = max(published or numbers, key=lambda key: len(numbers[key]))
+        for key in numbers:
             if key != usual:
-                for number in numbers:
-                    apart[number][id] = key
+                for number in numbers[key]:
+                    apart[number][task_id] = key
     return apart
 
 
 def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart: Mapping[str, str]) -> Row:
-    """The row of a run. `apart` is as in `Row`."""
+    """The row of a run: its scores and means, then the marks of these, then what its costs and tests need. `apart` is as in `Row`."""
     summary = run.summary
-    averaged = [id for id in run.suite.averaged if id in summary["tasks"]]
-    splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
-    comparable = {task.id: run.examples_key(task) for task in run.tasks}
-    scores, further, means = {}, {}, {}
+    scores = {}
+    further = {}
     for task in run.tasks:
         record = summary["tasks"][task.id]
         scores[task.id] = _score(record, _interval(samples[task.id], lowest_score(task)))
         further[task.id] = {name: _score(other) for name, other in record.get("also", {}).items() if is_metric(name)}
+    splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
+    comparable = {task.id: run.examples_key(task) for task in run.tasks}
+    means = {}
+    averaged = [id for id in run.suite.averaged if id in summary["tasks"]]
     if averaged:
         means[AVERAGE] = _average(run, samples[AVERAGE], averaged)
         splits[AVERAGE] = ", ".join(sorted({splits[id] for id in averaged}))
         comparable[AVERAGE] = repr([(id, comparable[id]) for id in averaged])
+    row = Row(run.name, label, summary["family"], splits_text(summary), scores, means, splits=splits, further=further)
     causes = _causes_of_marks(run, averaged, apart)
-    return Row(
-        name=run.name, label=label, family=summary["family"], split=splits_text(summary), splits=splits,
-        scores=scores, means=means, further=further,
-        missing=run.suite.lacking(summary["tasks"]), reduced=summary["reduced"], apart=apart,
-        marks={column: "".join(by_mark) for column, by_mark in causes.items()}, causes=causes,
-        cost={key: summary["cost"].get(key) for key in RUN_COSTS},
-        run=run, samples=samples, comparable=comparable,
-    )  # fmt: skip
-
-
-def _average(run: FinishedRun, sample: Sample, averaged: Sequence[str]) -> Score:
-    """The mean of the scores of these tasks, with its range over seeds and its interval."""
-    lowest = run.suite.mean({id: lowest_score(run.suite.tasks[id]) for id in averaged}) or 0.0
-    mean = run.suite.mean({id: run.summary["tasks"][id]["median"] for id in averaged}) or 0.0
-    return Score(mean, float(sample.by_seed.min()), float(sample.by_seed.max()), _interval(sample, lowest))
+    marks = {column: "".join(by_mark) for column, by_mark in causes.items()}
+    missing = run.suite.lacking(summary["tasks"])
+    row = replace(row, missing=missing, reduced=summary["reduced"], apart=apart, marks=marks, causes=causes)
+    cost = {key: summary["cost"].get(key) for key in RUN_COSTS}
+    return replace(row, cost=cost, run=run, samples=samples, comparable=comparable)
 
 
 def _score(record: MetricScores, interval: tuple[float, float] | None = None) -> Score:
     return Score(record["median"], record["min"], record["max"], interval)
+
+
+def _average(run: FinishedRun, sample: Sample, averaged: Sequence[str]) -> Score:
+    """The mean of the scores of these tasks, with its range over seeds and its interval."""
+    mean = run.suite.mean({id: run.summary["tasks"][id]["median"] for id in averaged})
+    lowest = run.suite.mean({id: lowest_score(run.suite.tasks[id]) for id in averaged})
+    assert mean is not None and lowest is not None  # there are such tasks
+    return Score(mean, float(sample.by_seed.min()), float(sample.by_seed.max()), _interval(sample, lowest))
 
 
 def _interval(sample: Sample, lowest: float) -> tuple[float, float]:
@@ -141,14 +150,16 @@ def _interval(sample: Sample, lowest: float) -> tuple[float, float]:
 
 
 def _causes_of_marks(run: FinishedRun, averaged: Sequence[str], apart: Mapping[str, str]) -> dict[str, Causes]:
-    """What causes the marks of a run's row, by column. `averaged` are the tasks of its average."""
-    marked_tasks = {"†": {id: id for id in run.summary["reduced"]}, "§": apart}
+    """What causes each mark of a run's row (`Row.mark`), by column. Its average, which is over `averaged`, has the marks of these tasks, too."""
+    causes_by_mark = {"†": {id: id for id in run.summary["reduced"]}, "§": apart}
     causes: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
-    if missing := run.suite.lacking(run.summary["tasks"]):
+    missing = run.suite.lacking(run.summary["tasks"])
+    if missing:
         causes[AVERAGE]["*"] = missing
-    tasks_of_columns = {**{task.id: [task.id] for task in run.tasks}, AVERAGE: averaged}
-    for column, ids in tasks_of_columns.items():
-        for mark, tasks in marked_tasks.items():
-            if keys := [tasks[id] for id in ids if id in tasks]:
-                causes[column][mark] = keys
+    tasks_by_column = {**{task.id: [task.id] for task in run.tasks}, AVERAGE: averaged}
+    for column, tasks in tasks_by_column.items():
+        for mark, causes_by_task in causes_by_mark.items():
+            found = [causes_by_task[task] for task in tasks if task in causes_by_task]
+            if found:
+                causes[column][mark] = found
     return dict(causes)

@@ -23,7 +23,7 @@ BLOCK = 2**16  # the most pairs of runs whose tails are computed at once
 class ColumnTests:
     """The tests of every two of some runs on one column. Each array is (runs, runs)."""
 
-    difference: np.ndarray  # × 100, the run of the first axis minus the run of the second axis
+    difference: np.ndarray  # × 100, the first run minus the second
     p: np.ndarray  # of the test alone, as `mtl.stats.comparison.compare` computes it
     tail: np.ndarray  # the p-value for Holm's correction
 
@@ -32,25 +32,31 @@ class ColumnTests:
 class RowsVariance:
     """The variance over rows of the difference × 100 of every two runs. Each array is (runs, runs)."""
 
-    variance: np.ndarray
-    spread: np.ndarray  # Σ v² / f over the sets of rows, from the part v that a set gives, with f degrees of freedom
+    variance: np.ndarray  # V, the sum of the parts v that the sets of rows give, each with f degrees of freedom
+    spread: np.ndarray  # Σ v² / f over these parts: V² / spread are the degrees of freedom of V (Satterthwaite)
 
 
 def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:
     """The tests of every two runs of each column. The samples of a column's runs are all on the same rows, and all `Sample.is_tested`."""
-    seeds = seed_variances(columns)
-    return {column: _column_tests(list(samples.values()), seeds[column]) for column, samples in columns.items()}
+    over_seeds = seed_variances(columns)
+    return {column: _column_tests(list(samples.values()), over_seeds[column]) for column, samples in columns.items()}
 
 
-def _column_tests(samples: Sequence[Sample], seeds: SeedVariance) -> ColumnTests:
+def _column_tests(samples: Sequence[Sample], over_seeds: SeedVariance) -> ColumnTests:
     """The tests of every two of these runs on one column."""
-    scores = np.array([sample.by_seed.mean() for sample in samples])
-    difference = scores[:, None] - scores
-    rows = rows_variance(samples)
-    p = _symmetric(_p_alone(samples, difference, rows))
-    tail = _symmetric(tails(p, difference, rows, seeds))
+    means = np.array([sample.by_seed.mean() for sample in samples])
+    difference = np.subtract.outer(means, means)
+    over_rows = rows_variance(samples)
+    p_alone = _p_alone(samples, difference, over_rows)
+    tail = tails(p_alone, difference, over_rows, over_seeds)
     groups = min(row_set.count for row_set in samples[0].means)
-    return ColumnTests(difference, _bounded(p, difference, groups), _bounded(tail, difference, groups))
+    return ColumnTests(difference, _bounded(p_alone, difference, groups), _bounded(tail, difference, groups))
+
+
+def _bounded(p_values: np.ndarray, difference: np.ndarray, groups: int) -> np.ndarray:
+    """The p-values of the upper half, in both halves, but 1 for equal scores, and not below that of a sign test with one run better on all groups."""
+    symmetric = np.triu(p_values) + np.triu(p_values, 1).T  # a matrix product may round its two halves differently
+    return np.where(np.abs(difference) < NEGLIGIBLE, 1.0, np.maximum(symmetric, 2.0 ** (1 - groups)))
 
 
 def rows_variance(samples: Sequence[Sample]) -> RowsVariance:
@@ -61,44 +67,50 @@ def rows_variance(samples: Sequence[Sample]) -> RowsVariance:
         means = np.stack([sample.means[row_set] for sample in samples])
         means -= means.mean(axis=1, keepdims=True)
         covariances = means @ means.T / means.shape[1]
-        part = bessel(row_set) * np.maximum(_sums(np.diag(covariances)) - 2 * covariances, 0.0)
+        own_variances = np.diag(covariances)
+        # A difference has the sum of the two variances less twice the covariance, which rounding may make negative.
+        part = bessel(row_set) * np.maximum(np.add.outer(own_variances, own_variances) - 2 * covariances, 0.0)
         variance += part
         if row_set.count > 1:
             spread += part**2 / (row_set.count - 1)
     return RowsVariance(variance, spread)
 
 
-def _p_alone(samples: Sequence[Sample], difference: np.ndarray, rows: RowsVariance) -> np.ndarray:
+def _p_alone(samples: Sequence[Sample], difference: np.ndarray, over_rows: RowsVariance) -> np.ndarray:
     """The p-values of the tests alone, (runs, runs), as `mtl.stats.comparison.estimate` computes them, but without their lower bound."""
-    seeds = np.array([sample.seed_variance for sample in samples])
-    not_counted = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
+    over_seeds = np.array([sample.seed_variance for sample in samples])
+    beyond_rows = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
     seeds_freedom = np.array([max(1, len(sample.by_seed) - 1) for sample in samples])
-    spread = rows.spread + _sums(seeds**2 / seeds_freedom)
-    variance = total_variance(rows.variance + _sums(not_counted), rows.variance + _sums(seeds), spread)
+    seeds_spread = over_seeds**2 / seeds_freedom
+    spread = over_rows.spread + np.add.outer(seeds_spread, seeds_spread)
+    subtracted = over_rows.variance + np.add.outer(beyond_rows, beyond_rows)
+    variance = total_variance(subtracted, over_rows.variance + np.add.outer(over_seeds, over_seeds), spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = np.where(spread > 0, variance**2 / spread, 1.0)
-        p = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
-    return np.where(variance > 0, p, 0.0)
+        p_values = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
+    return np.where(variance > 0, p_values, 0.0)
 
 
-def tails(p: np.ndarray, difference: np.ndarray, rows: RowsVariance, seeds: SeedVariance) -> np.ndarray:
-    """The tails of the tests, (runs, runs), in the upper half. Two runs without a variance over seeds have `p`, that of the test alone.
+def tails(p_alone: np.ndarray, difference: np.ndarray, over_rows: RowsVariance, over_seeds: SeedVariance) -> np.ndarray:
+    """The tails of the tests, (runs, runs), in the upper half. Two runs without a variance over seeds have `p_alone`, that of the test alone.
     The true variance over seeds may be its estimate times the degrees of freedom over a χ². The tail is the mean of p over all these variances (the
-    Behrens-Fisher solution, which errs on the safe side), and at least RARE."""
+    Behrens-Fisher solution, which errs on the safe side), and at least RARE. Pairs are computed in blocks, as each pair has NODES numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        rows_freedom = np.where(rows.spread > 0, rows.variance**2 / rows.spread, np.inf)
-    seeds_freedom = np.minimum(seeds.freedom[:, None], seeds.freedom)
-    variance, counted = _sums(seeds.variance), _sums(seeds.counted)
-    first_runs, second_runs = np.nonzero(np.triu(variance > 0, 1))
-    values = p.copy()
+        rows_freedom = np.where(over_rows.spread > 0, over_rows.variance**2 / over_rows.spread, np.inf)
+    seeds_freedom = np.minimum.outer(over_seeds.freedom, over_seeds.freedom)
+    seeds_variance = np.add.outer(over_seeds.variance, over_seeds.variance)
+    counted_with_rows = np.add.outer(over_seeds.counted, over_seeds.counted)
+    first_runs, second_runs = np.nonzero(np.triu(seeds_variance > 0, 1))
+    tail = p_alone.copy()
     for start in range(0, len(first_runs), BLOCK):
         pairs = first_runs[start : start + BLOCK], second_runs[start : start + BLOCK]
         factors, weights = _possible_factors(seeds_freedom[pairs])
-        possible_variances = rows.variance[pairs] + np.maximum(0.0, factors * variance[pairs] - counted[pairs])
+        beyond_rows = np.maximum(0.0, factors * seeds_variance[pairs] - counted_with_rows[pairs])
+        variances = over_rows.variance[pairs] + beyond_rows
         with np.errstate(divide="ignore", invalid="ignore"):
-            quotients = _as_normal(difference[pairs] ** 2 / possible_variances, rows_freedom[pairs])
-        values[pairs] = np.maximum(RARE, (weights * 2 * ndtr(-quotients)).sum(axis=0))
-    return values
+            quotients = _as_normal(difference[pairs] ** 2 / variances, rows_freedom[pairs])
+        tail[pairs] = np.maximum(RARE, (weights * 2 * ndtr(-quotients)).sum(axis=0))
+    return tail
 
 
 def _possible_factors(freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -117,18 +129,3 @@ def _as_normal(squared: np.ndarray, freedom: np.ndarray) -> np.ndarray:
     rows although the variance is that of seeds, too: this errs on the safe side."""
     values = (8 * freedom + 1) / (8 * freedom + 3) * np.sqrt(freedom * np.log1p(squared / freedom))
     return np.where(freedom < NORMAL_FREEDOM, values, np.sqrt(squared))
-
-
-def _bounded(p: np.ndarray, difference: np.ndarray, groups: int) -> np.ndarray:
-    """The p-values, but not below that of a sign test in which one run is better on all groups of rows, and 1 for equal scores."""
-    return np.where(np.abs(difference) < NEGLIGIBLE, 1.0, np.maximum(p, 2.0 ** (1 - groups)))
-
-
-def _sums(values: np.ndarray) -> np.ndarray:
-    """The sum of the values of every two runs, (runs, runs)."""
-    return values[:, None] + values
-
-
-def _symmetric(values: np.ndarray) -> np.ndarray:
-    """The upper half of a matrix, and the same values in its lower half: a matrix product may round its two halves differently."""
-    return np.triu(values) + np.triu(values, 1).T

@@ -21,48 +21,53 @@ FORMAT = 2  # increase it whenever the resamples of the same predictions change,
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
+class ReducedRun:
     """What remains of a run's resamples, about 16 KB a task: for each task of the run, and by its set of scored rows, the mean over seeds of its
     score × 100 on each resample, (RESAMPLES,)."""
 
     alone: Sequence[Resampled]  # on the resamples for the task alone
-    in_average: Sequence[Resampled]  # on the resamples for the average (`RowGroups.in_average`)
-    counted: np.ndarray  # `Sample.counted_with_rows` of the tasks, and of the average (NaN: none), float64 (tasks + 1,)
+    in_average: Sequence[Resampled]  # on those for the average, which differ for few groups (`RowGroups.in_average`)
+    counted_with_rows: np.ndarray  # as in `Sample`, of each task, then of the average (NaN: none), float64 (tasks + 1,)
 
 
-def reduce_run(run: FinishedRun) -> Reduced:
+def reduce_run(run: FinishedRun) -> ReducedRun:
     """Resample a run. Raises InputError for predictions that cannot be read."""
     alone, in_average, counted, contributions = [], [], [], []
     divisors = run.suite.divisors(run.summary["tasks"])
     for task in run.tasks:
-        answers, rows, groups = run.predictions(task), run.rows(task), row_groups(*run.recorded_groups(task))
-        average_groups = groups.in_average
-        scores = resampled_scores(task, answers, rows, groups)
-        average_scores = scores if average_groups is groups else resampled_scores(task, answers, rows, average_groups)
+        predictions = run.predictions(task)
+        rows = run.rows(task)
+        groups = row_groups(*run.recorded_groups(task))
+        scores = resampled_scores(task, predictions, rows, groups)
         alone.append({groups.rows: scores.mean(axis=0)})
-        in_average.append({average_groups.rows: average_scores.mean(axis=0)})
         counted.append(counted_with_rows({groups.rows: scores}))
+        average_groups = groups.in_average
+        if average_groups is not groups:
+            scores = resampled_scores(task, predictions, rows, average_groups)
+        in_average.append({average_groups.rows: scores.mean(axis=0)})
         if task.id in divisors:
-            contributions.append({average_groups.rows: average_scores})
+            contributions.append({average_groups.rows: scores})
     average = mean_over_tasks(contributions, divisors.values())
-    return Reduced(alone, in_average, np.array([*counted, counted_with_rows(average) if average else np.nan]))
+    counted.append(counted_with_rows(average) if average else np.nan)
+    return ReducedRun(alone, in_average, np.array(counted))
 
 
-def samples_of(run: FinishedRun, reduced: Reduced) -> dict[str, Sample]:
+def samples_of(run: FinishedRun, reduced: ReducedRun) -> dict[str, Sample]:
     """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
-    samples, seeds = {}, run.summary["seeds"]
+    seeds = run.summary["seeds"]
     is_one_system = run.summary["is_one_system"] and len(seeds) == 1
-    for task, means, counted in zip(run.tasks, reduced.alone, reduced.counted[:-1], strict=True):
+    samples = {}
+    for task, means, counted in zip(run.tasks, reduced.alone, reduced.counted_with_rows[:-1], strict=True):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in seeds])
         samples[task.id] = Sample(by_seed, means, float(counted), is_one_system)
     divisors = run.suite.divisors(samples)  # in the order of the run's tasks, too
     if divisors:
         contributions = [reduced.in_average[number] for number, task in enumerate(run.tasks) if task.id in divisors]
+        means = mean_over_tasks(contributions, divisors.values())
         scores_of_seeds = [{id: samples[id].by_seed[number] for id in divisors} for number in range(len(seeds))]
         by_seed = np.array([run.suite.mean(scores) for scores in scores_of_seeds])
-        means = mean_over_tasks(contributions, divisors.values())
-        samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]), is_one_system)
+        samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted_with_rows[-1]), is_one_system)
     return samples
 
 
@@ -72,72 +77,67 @@ class SampleCache:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder  # without one, nothing is remembered
-        self._found: dict[Path, Reduced | None] = {}  # by run folder, what `check` found in the run's file
-        self._is_warned = False
+        self._has_warned = False
 
     def check(self, run: FinishedRun) -> None:
         """Raise InputError if the run's predictions are damaged (`FinishedRun.check`)."""
-        found = self._found[run.folder.path] = self._read(run)
-        if found is None:
+        if self._read(self._file(run), len(run.tasks)) is None:
             run.check()
 
-    def reduced(self, run: FinishedRun) -> Reduced:
+    def reduced(self, run: FinishedRun) -> ReducedRun:
         """What remains of the resamples of a run whose predictions were checked, here or when it was opened."""
-        folder = run.folder.path
-        reduced = self._found.pop(folder) if folder in self._found else self._read(run)
+        file = self._file(run)
+        reduced = self._read(file, len(run.tasks))
         if reduced is None:
             reduced = reduce_run(run)
-            self._write(run, reduced)
+            # If the predictions changed meanwhile, nobody knows which of them were resampled.
+            if file is not None and file == self._file(run):
+                self._write(file, reduced)
         return reduced
 
-    def _path(self, run: FinishedRun) -> Path | None:
-        """The path of the run's file; None without a folder, and if a file of the run cannot be read."""
+    def _file(self, run: FinishedRun) -> Path | None:
+        """The run's file; None without a folder, and if a file that its resamples follow from cannot be read."""
         key = content_key(run) if self._folder else None
         return self._folder / f"{key}.npz" if self._folder and key else None
 
-    def _read(self, run: FinishedRun) -> Reduced | None:
-        """What the run's file holds; None if it does not exist or is damaged."""
-        path, tasks = self._path(run), len(run.tasks)
-        if path is None or not path.exists():
+    def _read(self, file: Path | None, tasks: int) -> ReducedRun | None:
+        """What the file of a run with so many tasks holds; None if it does not exist or is damaged."""
+        if file is None or not file.exists():
             return None
         expected = {"keys": ("U", (2, tasks)), "counts": ("i", (2, tasks)), "means": ("f", (2, tasks, RESAMPLES))}
         try:
-            arrays = read_arrays(path)
+            arrays = read_arrays(file)
             forms = {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}
             if forms != {**expected, "counted": ("f", (tasks + 1,))}:
                 raise ValueError("other arrays than expected")
         except (OSError, ValueError, InputError) as error:
-            self._warn(path, error)
+            self._warn(file, error)
             return None
-        alone, in_average = map(_by_rows, arrays["keys"], arrays["counts"], arrays["means"])
-        return Reduced(alone, in_average, arrays["counted"])
+        stored = zip(arrays["keys"].flat, arrays["counts"].flat, arrays["means"].reshape(-1, RESAMPLES), strict=True)
+        resampled = [{RowSet(str(key), int(count)): means} for key, count, means in stored]
+        return ReducedRun(resampled[:tasks], resampled[tasks:], arrays["counted"])
 
-    def _write(self, run: FinishedRun, reduced: Reduced) -> None:
-        path, both = self._path(run), (reduced.alone, reduced.in_average)
-        if path is None:
-            return
-        row_sets = [[rows for means in tasks for rows in means] for tasks in both]
+    def _write(self, file: Path, reduced: ReducedRun) -> None:
+        """Write what `_read` reads. The first axis of an array has the tasks alone and the tasks in the average; the second axis has the tasks."""
+        resampled = [*reduced.alone, *reduced.in_average]
+        row_sets = [rows for means in resampled for rows in means]  # one for each task
+        shape = 2, len(reduced.alone)
         arrays = {
-            "keys": np.array([[rows.key for rows in of_tasks] for of_tasks in row_sets]),
-            "counts": np.array([[rows.count for rows in of_tasks] for of_tasks in row_sets], dtype=np.int64),
-            "means": np.array([[mean for means in tasks for mean in means.values()] for tasks in both]),
-            "counted": reduced.counted,
+            "keys": np.array([rows.key for rows in row_sets]).reshape(shape),
+            "counts": np.array([rows.count for rows in row_sets], dtype=np.int64).reshape(shape),
+            "means": np.array([list(means.values()) for means in resampled]).reshape(*shape, RESAMPLES),
+            "counted": reduced.counted_with_rows,
         }
         try:
-            write_arrays(path, arrays)
+            write_arrays(file, arrays)
         except OSError as error:
-            self._warn(path, error)
+            self._warn(file, error)
 
-    def _warn(self, path: Path, error: Exception) -> None:
+    def _warn(self, file: Path, error: Exception) -> None:
         """Log the first problem of the cache; none changes the report."""
-        if not self._is_warned:
-            logger.warning("%s: cannot be used as a cache, resampled anew: %s", path, error)
-            self._is_warned = True
-
-
-def _by_rows(keys: np.ndarray, counts: np.ndarray, means: np.ndarray) -> list[Resampled]:
-    """For each task, its means on resamples by its set of rows, which has this key and this number of groups."""
-    return [{RowSet(str(key), int(count)): mean} for key, count, mean in zip(keys, counts, means, strict=True)]
+        if not self._has_warned:
+            logger.warning("%s: cannot be used as a cache, resampled anew: %s", file, error)
+            self._has_warned = True
 
 
 def content_key(run: FinishedRun) -> str | None:

@@ -25,7 +25,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeTerminal]:
     fake = FakeTerminal()
-    monkeypatch.setattr("mtl.base.display.sys", SimpleNamespace(stderr=fake))  # pytest itself replaces that of sys
+    for module in ("display", "drawing"):  # pytest itself replaces the stderr of sys
+        monkeypatch.setattr(f"mtl.base.{module}.sys", SimpleNamespace(stderr=fake))
     monkeypatch.setattr(Screen, "size", lambda self, stream: os.terminal_size((fake.columns, fake.lines)))
     yield fake
 
@@ -108,8 +109,9 @@ def test_a_table_too_large_shows_the_last_seeds_and_first_lines(clock: Clock, te
     for seed in range(1, 8):
         clock.now += 1
         display.show(Scored(seed, {"cbd": "50.0"}, final=True))
-    assert display.lines(40)[0].split("  ")[-1] == "seed 7" and "seed 1" not in display.lines(40)[0]
-    assert "seed 1" in display.lines(200)[0]
+    heading = display.drawing.lines(40, 0.0)[0]
+    assert heading.split("  ")[-1] == "seed 7" and "seed 1" not in heading
+    assert "seed 1" in display.drawing.lines(200, 0.0)[0]
 
 
 def test_short_operations_are_not_drawn_and_all_disappear(clock: Clock, terminal: FakeTerminal) -> None:

@@ -125,6 +125,14 @@ def test_a_cache_without_rights_is_one_warning(
     assert len(caplog.messages) == 1 and "file/resampled" in caplog.messages[0]
 
 
+def test_predictions_that_change_while_they_are_resampled_are_not_kept(runs_dir: Path, tmp_path: Path) -> None:
+    run = find_runs(runs_dir)[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mtl.stats.samples.mean_over_tasks", lambda *_: CHANGES["a prediction"](run.folder.path) or {})
+        SampleCache(tmp_path / "cache").reduced(run)
+    assert not (tmp_path / "cache").exists()
+
+
 @pytest.mark.slow
 def test_damaged_predictions_are_left_out(runs_dir: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     cache = SampleCache(tmp_path)
