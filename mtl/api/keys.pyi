@@ -255,7 +255,5 @@ class Settings(TypedDict, total=False):
     """files for a leaderboard"""
     baselines: bool
     """whether the logistic regression, trained first in seconds where it is missing, stands in the table"""
-    statistic: Literal["median", "mean"]
-    """of the seeds, in the table's first row: the median, or the mean ± standard deviation; the other stands below it"""
     choosing_share: float | None
     """share of a task's dev examples that choose, as in 0.5; the task is then scored on its other dev examples alone. None: all dev …"""

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 from mtl.api.run import Run, open
 from mtl.api.settings import Settings, call_text, plain_settings
 from mtl.base.errors import InputError
-from mtl.base.files import write_json, write_text
 from mtl.base.interface import checked
 from mtl.base.settings.schema import Config
 from mtl.runs.finished import FinishedRun
-from mtl.runs.table import render
 from mtl.tasks.suite import load_suite
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 
 
 def run_job(job: "Job", command: str) -> Run:
-    """Make what the run still lacks, and the table of a finished one with another `statistic`. The run's summary has `command`. Raises UserError."""
+    """Make what the run still lacks. The run's summary has `command`. Raises UserError."""
     from mtl.jobs.baseline import run_baseline
     from mtl.jobs.beside import train_logistic
 
@@ -86,13 +84,7 @@ def run_job(job: "Job", command: str) -> Run:
         if not was_finished:
             # The suite as it is declared: that of a job has chosen the splits that are there.
             return Run(FinishedRun(folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
-    finished_run = open(folder.path)
-    recorded = finished_run.summary
-    if was_finished and recorded["config"].get("statistic", "median") != job.config.statistic:
-        recorded["config"]["statistic"] = job.config.statistic
-        write_text(folder.table, render({**recorded}, finished_run.record.suite))
-        write_json(folder.summary, recorded)
-    return finished_run
+    return open(folder.path)
 
 
 @checked

@@ -66,10 +66,9 @@ def build_dataset(parts: Sequence[TaskExamples], samples: Mapping[str, RowSample
         task = part.task
         splits = {name: make_split(task, examples, index) for name, examples in part.rows.items()}
         dataset.splits[task.id] = splits
-        if "train" in splits and TARGET_KINDS[task.kind].head_type is not None:
-            answers = target_kind(task).head.answers(splits["train"].targets)
-            if answers:
-                dataset.answers[task.id] = answers
+        has_head = "train" in splits and TARGET_KINDS[task.kind].head_type is not None
+        if has_head and (answers := target_kind(task).head.answers(splits["train"].targets)):
+            dataset.answers[task.id] = answers
         if task.is_scored:
             dataset.scored_rows[task.id] = describe_rows(task, part.rows[task.scored_split])
         if task.id in dataset.samples:

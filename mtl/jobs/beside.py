@@ -111,11 +111,9 @@ def _folder_name(tasks: Sequence[str]) -> str:
 def _difference(logistic: Job, job: Job, inputs: Mapping[str, str]) -> str:
     """Why a finished logistic regression is not that of a run with these inputs, as in "runs/klej/logistic is of other data (dev.tsv)"; or empty."""
     path, summary = logistic.folder.path, read_summary(logistic.folder.summary)
-    settings = differences(logistic.folder.config, logistic.config, but=("seeds", "suite", "tasks"))
-    if settings:
+    if settings := differences(logistic.folder.config, logistic.config, but=("seeds", "suite", "tasks")):
         return f"{path} has another configuration ({'; '.join(settings)})"
-    changed = [name for name, value in summary["inputs"].items() if inputs.get(name, value) != value]
-    if changed:
+    if changed := [name for name, value in summary["inputs"].items() if inputs.get(name, value) != value]:
         return f"{path} is of other data ({', '.join(changed)})"
     answered = {task.id for task in logistic.run_tasks}
     splits = {id: task["split"] for id, task in summary["tasks"].items()}

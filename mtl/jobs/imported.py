@@ -122,8 +122,7 @@ class Imported(Method):
         for seed, predicted in self._predictions.items():
             for task in self.dataset.tasks:
                 for split, predictions in predicted[task.id].items():
-                    remark = target_kind(task).remark(predictions)
-                    if remark is not None:
+                    if (remark := target_kind(task).remark(predictions)) is not None:
                         yield f"{task.id} {split}, seed {seed}: {remark}."
 
 

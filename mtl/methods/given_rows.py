@@ -63,8 +63,7 @@ def _as_list(task: Task, row: Any) -> Row:
     row, kind = _without_array(row), target_kind(task)
     if isinstance(row, Mapping) and task.candidates is None and not task.marked:
         names = [column if column in row else column.removesuffix(LIST) for column in task.text]
-        lacking = [name for name in names if name not in row]
-        if lacking:
+        if lacking := [name for name in names if name not in row]:
             raise ValueError(f"has no column {lacking[0]!r}")
         parts = [row[name] for name in names]
     elif isinstance(row, str) and _has_one_text(task):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
-    *("held_out", "choose_on_repeats", "choosing_share", "baselines", "statistic", "trainer.threads", "submission."),
+    *("held_out", "choose_on_repeats", "choosing_share", "baselines", "trainer.threads", "submission."),
     *("engine", "resources."),
 )
 

@@ -27,8 +27,7 @@ Steps = list[Step]  # in the order in which a direction processes them
 
 def packed_steps(sizes: list[int], reverse: bool, multiple: int = 1) -> Steps:
     """The steps for one direction; `sizes` says how many sequences have each step, descending. In a step, sequences that begin there come after those
-    that continue. Padding fills a step to a `multiple` of columns. It is carried, too, and a sequence that begins may continue it: its values
-    must be zero."""
+    that continue. Padding fills a step to a `multiple` of columns. A sequence that begins may continue it, so its values must be zero."""
     starts = list(accumulate((-(-size // multiple) * multiple for size in sizes), initial=0))
     numbers = range(len(sizes))
     steps: Steps = []

@@ -66,11 +66,9 @@ def _column(task: Task, suite: Suite) -> Column:
 
 def _published_row(published: Published, suite: Suite) -> Row:
     missing = suite.lacking(published.scores)
-    scores = {task: single(score) for task, score in published.scores.items()}
+    scores = {id: single(score) for id, score in published.scores.items()}
     means = {} if published.average is None else {AVERAGE: single(published.average)}
-    further = {}
-    for task, by_metric in published.also.items():
-        further[task] = {metric: single(score) for metric, score in by_metric.items()}
+    further = {id: {name: single(score) for name, score in also.items()} for id, also in published.also.items()}
     row = Row(published.model, "published", published.family, published.split, scores, means, missing, further=further)
     return replace(row, marks={AVERAGE: "*"}, causes={AVERAGE: {"*": missing}}) if missing else row
 
@@ -108,8 +106,7 @@ def _tasks_apart(runs: Sequence[FinishedRun]) -> list[dict[str, str]]:
 def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart: Mapping[str, str]) -> Row:
     """The row of a run: its scores and means, then the marks of these, then what its costs and tests need. `apart` is as in `Row`."""
     summary = run.summary
-    scores = {}
-    further = {}
+    scores, further = dict[str, Score](), dict[str, dict[str, Score]]()
     for task in run.tasks:
         record = summary["tasks"][task.id]
         scores[task.id] = _score(record, _interval(samples[task.id], lowest_score(task)))
@@ -153,13 +150,11 @@ def _causes_of_marks(run: FinishedRun, averaged: Sequence[str], apart: Mapping[s
     """What causes each mark of a run's row (`Row.mark`), by column. Its average, which is over `averaged`, has the marks of these tasks, too."""
     causes_by_mark = {"†": {id: id for id in run.summary["reduced"]}, "§": apart}
     causes: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
-    missing = run.suite.lacking(run.summary["tasks"])
-    if missing:
+    if missing := run.suite.lacking(run.summary["tasks"]):
         causes[AVERAGE]["*"] = missing
     tasks_by_column = {**{task.id: [task.id] for task in run.tasks}, AVERAGE: averaged}
     for column, tasks in tasks_by_column.items():
         for mark, causes_by_task in causes_by_mark.items():
-            found = [causes_by_task[task] for task in tasks if task in causes_by_task]
-            if found:
+            if found := [causes_by_task[task] for task in tasks if task in causes_by_task]:
                 causes[column][mark] = found
     return dict(causes)

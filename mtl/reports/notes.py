@@ -38,8 +38,7 @@ def _score_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
         yield f"Clean data: {suite.clean}. Compare with runs on the same copy."
     if suite.average is not None:
         yield f"AVG is the mean over {suite.average_text}."
-    published_splits = {row.split for row in rows if row.run is None}
-    if published_splits:
+    if published_splits := {row.split for row in rows if row.run is None}:
         where = f"the {published_splits.pop()} sets" if len(published_splits) == 1 else "the split that they name"
         yield f"Published rows are scores on {where}."
 
@@ -48,8 +47,7 @@ def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
     """The notes on the marks * and †, with the tasks that they are about."""
     for names, ids in _by_text((row.name, ", ".join(row.missing)) for row in rows if row.average):
         yield f"* AVG is partial, without {ids}: {names}."
-    reduced = ", ".join(id for id in suite.tasks if any(id in row.reduced for row in rows))
-    if reduced:
+    if reduced := ", ".join(id for id in suite.tasks if any(id in row.reduced for row in rows)):
         data = f"other split sizes than the published ones{_other_data(suite, rows)}"
         yield f"† {data}, not comparable with published scores: {reduced}; an average with † includes such a task."
 
@@ -157,8 +155,7 @@ def _other_data(suite: Suite, rows: Sequence[Row]) -> str:
 
 def _titled(title: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
     """The note with this title on runs, each a name and a text; none if all of the texts are empty."""
-    told = [f"{name}: {text}" for name, text in texts if text]
-    if told:
+    if told := [f"{name}: {text}" for name, text in texts if text]:
         yield f"{title}: {listed(told, MOST_NAMED, '; ')}."
 
 

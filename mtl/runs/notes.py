@@ -57,15 +57,13 @@ def _scores_note(summary: Mapping[str, Any], suite: Suite) -> str:
     """The note on the scores of the run and of published rows."""
     mean = "tasks" if suite.average is None else suite.average_text
     seeds = ", ".join(str(seed) for seed in summary["seeds"])
-    config = summary.get("config", {})
-    statistic = config.get("statistic", "median")
-    over = f"the {statistic} over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
+    over = f"the median over seeds {seeds}" if len(summary["seeds"]) > 1 else f"seed {seeds}"
     note = f"{suite.shown.heading} on {splits_text(summary)}: {over}; AVG is the mean over {mean}. {CONSTANT_NOTE}"
     if not suite.published:
         return note
     splits = {row.split for row in suite.published}
     note += f" Published rows are scores on the {'split that they name' if len(splits) > 1 else f'{splits.pop()} sets'}"
-    if summary["chosen_on_dev"] and not config.get("choosing_share"):
+    if summary["chosen_on_dev"] and not summary.get("config", {}).get("choosing_share"):
         note += f"; ours chose their {summary['chosen_on_dev']} on dev, so dev scores are a little too high"
     return f"{note}."
 

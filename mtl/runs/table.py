@@ -57,8 +57,6 @@ class RunTable:
         medians = self._cells(self.summary["average"], {id: record["median"] for id, record in self.scores.items()})
         if count == 1:
             rows = [[f"{title}, one seed", *medians]]
-        elif self.summary.get("config", {}).get("statistic") == "mean":
-            rows = [[f"{title}, mean ± standard deviation of {count}", *self._means()], ["median", *medians]]
         else:
             rows = [[f"{title}, median of {count}", *medians], ["mean ± standard deviation", *self._means()]]
         rows[0][1:] = [cell if cell == MISSING else f"**{cell}**" for cell in rows[0][1:]]

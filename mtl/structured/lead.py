@@ -39,8 +39,7 @@ END = re.compile(
 
 def sentences(text: str, language: str) -> list[str]:
     """The sentences of a text, without white space around them. Lines are sentences of their own, too. A full stop ends no sentence after an
-    abbreviation of the language (Moses's list, where some stand only before numbers; none for other languages), after a single letter, and before
-    a small letter."""
+    abbreviation of the language (Moses's list; some stand only before numbers), after a single letter, and before a small letter."""
     starts = [0]
     for end in END.finditer(text):
         if not end[0].startswith(".") or _is_end(text, starts[-1], end, language):

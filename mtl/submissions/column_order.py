@@ -64,12 +64,8 @@ def _key_order(rows: DataRows, lines: PredictionLines, names: str, row_keys: lis
             if lines.values[position] != lines.values[positions[key][0]]:
                 remedy = f"put the lines into the order of the rows of {rows.file}, or add a column {ID!r}"
                 raise lines.error(f"rows with the same {names} have different predictions here; {remedy}", position)
-    order = []
-    for key in row_keys:
-        # Equal rows take their equal predictions from the last to the first, which serves all rows that are left.
-        remaining = positions[key]
-        order.append(remaining.pop() if len(remaining) > 1 else remaining[0])
-    return order
+    # Equal rows take their equal predictions from the last to the first, which serves all rows that are left.
+    return [positions[key].pop() if len(positions[key]) > 1 else positions[key][0] for key in row_keys]
 
 
 def _comparable_keys(rows: Sequence[Any], lines: Sequence[Any]) -> tuple[list[str], list[str]]:

@@ -64,8 +64,7 @@ def fill_entry(entry: Content, suite: Suite, facts: Mapping[str, Any], figures: 
         if facts.get(fact) is not None:
             merge(filled, nested(key, facts[fact]))
     filled.pop(LEFT_OUT, None)
-    left_out = [id for id in dict.fromkeys([*suite.tasks, *filled[TASKS]]) if id not in figures]
-    if left_out:
+    if left_out := [id for id in dict.fromkeys([*suite.tasks, *filled[TASKS]]) if id not in figures]:
         filled[LEFT_OUT] = left_out
     return filled
 

@@ -41,10 +41,11 @@ def _stated_order(rows: DataRows, lines: PredictionLines, id_columns: Sequence[s
         line_order = range(len(rows))
     else:
         return None
-    first_number = lines.marks.first_number
-    if first_number is None:
+    if lines.marks.first_number is None:
         return line_order
-    return _id_order(rows, lines, {str(first_number + position): row for row, position in enumerate(line_order)})
+    return _id_order(
+        rows, lines, {str(lines.marks.first_number + position): row for row, position in enumerate(line_order)}
+    )
 
 
 def _id_column(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> str:
@@ -75,8 +76,7 @@ def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, i
             place = f"in row {earlier + 1}" if line_numbers is None else f"on line {line_numbers[earlier]}"
             raise lines.error(f"id {excerpt(id)} stands {place} already", position)
         positions[row] = position
-    absent = [id for id, row in rows_by_id.items() if row not in positions]
-    if absent:
+    if absent := [id for id, row in rows_by_id.items() if row not in positions]:
         raise lines.error(f"{len(absent)} of {rows.description} have no prediction; the first has the id {absent[0]!r}")
     return [positions[row] for row in range(len(rows_by_id))]
 
@@ -88,8 +88,7 @@ def _unknown_id_error(rows: DataRows, lines: PredictionLines, position: int) -> 
     if column is None:
         return lines.error(f"id {id} is not among {rows.description}; is this another file's?", position)
     problem = f"has {id}, which neither numbers {rows.description} from 0 or 1 nor is an id of theirs"
-    repeated_numbers = [number for number, count in Counter(ids).items() if count > 1]
-    if repeated_numbers:
+    if repeated_numbers := [number for number, count in Counter(ids).items() if count > 1]:
         problem = f"repeats {repeated_numbers[0] or 'an empty text'}"
     remedy = "if the predictions are in the order of the data, leave it out"
     return lines.error(f"column {column!r} {problem}; {remedy}", position)

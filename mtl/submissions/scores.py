@@ -40,8 +40,7 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
         table.append(f"| {title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
         for name, value in further_scores(task, predictions, rows).items():
             table.append(f"| | | {name} | | {show(value)} |")
-        remark = target_kind(task).remark(predictions)
-        if remark is not None:
+        if (remark := target_kind(task).remark(predictions)) is not None:
             remarks.append(f"{id}, {split}: {remark}")
     average, count, absent = suite.mean(scores), len(suite.averaged), suite.lacking(scores)
     without = ", ".join(absent)
@@ -56,8 +55,7 @@ def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Pa
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = prediction_names(suite)
     files = read_files(path, names.__contains__)
-    unread = [name for name in files.unread if Path(name).suffix in (".csv", ".jsonl", ".tsv")]
-    if unread:
+    if unread := [name for name in files.unread if Path(name).suffix in (".csv", ".jsonl", ".tsv")]:
         logger.warning("%s: not read, since no predictions have such names: %s", path, listed(unread, 5))
     predicted = {names[name] for name in files.contents}
     scored: Scored = {}
@@ -65,15 +63,12 @@ def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Pa
         for split in SCORING_ORDER:
             if (task.id, split) not in predicted or task.id in scored:
                 continue
-            gold = _gold(task, split, gold_dir, held_out)
-            if gold is not None:
+            if (gold := _gold(task, split, gold_dir, held_out)) is not None:
                 data, rows = gold
-                sources = read_sources(files, suite, {task.id: {split: data}})
-                if sources:
+                if sources := read_sources(files, suite, {task.id: {split: data}}):
                     predictions, _ = put(data, sources[task.id, split], suite.submission.ids)
                     scored[task.id] = split, predictions, rows
-    unscored = [f"{id} {split}" for id, split in predicted if id in scored and scored[id][0] != split]
-    if unscored:
+    if unscored := [f"{id} {split}" for id, split in predicted if id in scored and scored[id][0] != split]:
         logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
     if not scored:
         problem = f"no predictions of suite {suite.name} with gold targets in {gold_dir}"
@@ -92,8 +87,7 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[Data
         rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
         plain = replace(task, header=None, reading=None)  # these say how the data is read, not what a run recorded
         return DataRows(plain, split, recorded, plain.plain_layout, rows.targets, rows.candidates), rows
-    labelled = labelled_file(task, split, gold_dir)
-    if labelled is not None:
+    if (labelled := labelled_file(task, split, gold_dir)) is not None:
         file, layout = labelled
         rows = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))
         return DataRows(task, split, file, layout, rows.targets, rows.candidates), rows

@@ -38,8 +38,7 @@ def restore_start_state(user_object: Any) -> None:
     for name, value in vars(user_object).get(START_ATTRIBUTES, {}).items():
         # Callbacks fill dictionaries in place, so they get copies of them. All other values are the same objects as before.
         vars(user_object)[name] = copy.copy(value) if type(value) is dict else value
-    state = vars(user_object).get(START_STATE)
-    if state:
+    if state := vars(user_object).get(START_STATE):
         user_object.load_state_dict(copy.deepcopy(state))
 
 

@@ -174,8 +174,7 @@ def _seen_notes(columns: BoardColumns, rows: Sequence[EncoderRow]) -> list[str]:
     """A note on each row with scores on tasks whose training rows the encoder has seen."""
     notes = []
     for row in rows:
-        tasks = [columns.of_tasks[id].task for id in row.seen if id in row.scores]
-        if tasks:
+        if tasks := [columns.of_tasks[id].task for id in row.seen if id in row.scores]:
             notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
     return notes
 

@@ -300,7 +300,6 @@ class Config:
     transformer: TransformerConfig
     submission: SubmissionConfig
     baselines: Annotated[bool, Role.INDIFFERENT] = True
-    statistic: Annotated[Literal["median", "mean"], Role.INDIFFERENT] = "median"
     choosing_share: Annotated[float, PART] | None = None
 
     @property

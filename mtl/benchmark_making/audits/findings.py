@@ -45,8 +45,7 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
     if column is None:
         return
     records = read_records(path, [], [column], layout=layout)
-    repeats = _repeats((record.values[0], record) for record in records if record.values[0] is not None)
-    if repeats:
+    if repeats := _repeats((record.values[0], record) for record in records if record.values[0] is not None):
         have, example = part.rows_text(len(repeats), "have", "has"), excerpt(str(repeats[0][0].values[0]))
         what = f"{have} the id of an earlier row, such as {column} {example}"
         meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
@@ -76,8 +75,7 @@ def _repeats(keyed_rows: Iterable[tuple[Any, Row]]) -> list[tuple[Row, str]]:
 
 def _conflicts(part: Part) -> Iterator[Finding]:
     """The same texts with different targets."""
-    groups = [rows for rows in part.equal_rows if len({row.target for row in rows}) > 1]
-    if groups:
+    if groups := [rows for rows in part.equal_rows if len({row.target for row in rows}) > 1]:
         count = sum(map(len, groups))
         texts = "text has" if len(groups) == 1 else "texts have"
         what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {excerpt(groups[0][0].texts[0])}"

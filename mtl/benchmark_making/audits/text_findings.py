@@ -75,8 +75,7 @@ def _damaged_texts(part: Part) -> Iterator[Finding]:
         damaged: dict[Example, str] = {}  # by row, the first word that shows the damage
         for row in part.rows:
             for text in row.texts:
-                word = _damaged_word(conversion.pattern, text)
-                if word is not None:
+                if (word := _damaged_word(conversion.pattern, text)) is not None:
                     damaged.setdefault(row, word)
         if damaged:
             rows, shown = list(damaged), next(iter(damaged.values()))

@@ -27,8 +27,7 @@ def guess_choice(guess: Guess, tables: SplitTables, targets: FileColumn, known: 
     columns = [FileColumn.joined([table.columns[name] for table in tables.values()]) for name in names]
     rows = [list(chain(*cells)) for cells in zip(*(column.values_by_row for column in columns), strict=True)]
     sizes = [len(row) for row in rows]
-    numberings = _possible_numberings(targets, sizes)
-    if numberings:
+    if numberings := _possible_numberings(targets, sizes):
         guess.kind = "choice"
         _declare_choice(guess, names, numberings, sizes)
         return True

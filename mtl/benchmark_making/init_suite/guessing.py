@@ -118,8 +118,7 @@ def _declare_texts_and_group(guess: Guess, tables: SplitTables, known: Mapping[s
         texts = text_columns(tables, target, used, has_candidates=len(candidates) > 0)
         guess.declare(texts.why, text=texts.names)
         guess.questions += texts.questions
-    group = group_column(tables, target, {*used, *guess.keys["text"]})
-    if group is not None:
+    if (group := group_column(tables, target, {*used, *guess.keys["text"]})) is not None:
         values, rows = count(len(group.counts), "distinct value"), count(tables.main.rows, "row")
         guess.declare(f"an id with {values} in {rows}: rows with the same one stay together", group=group.name)
 
@@ -163,8 +162,7 @@ def _check_known_labels(guess: Guess, main: FileTable, known: Mapping[str, Any])
     if guess.kind != "labels" or target.labels:  # names stand for its labels
         return
     labels = [str(label) for label in guess.keys["labels"]]
-    lacking = [label for label in target.counts if label not in labels]
-    if lacking:
+    if lacking := [label for label in target.counts if label not in labels]:
         in_file = quoted_names(sorted(target.counts))
         raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {in_file}")
     if known.get("positive") is not None and str(known["positive"]) not in labels:

@@ -131,8 +131,7 @@ def _are_sets_of_labels(column: FileColumn) -> bool:
 def _labels_in_cells(column: FileColumn) -> Iterator[SeveralLabels]:
     """The labels in cells such as "joy,anger", cut at the first separator that looks like one, with the question whether it is."""
     for separator in SEPARATORS:
-        labels = _labels_between(column, separator)
-        if labels:
+        if labels := _labels_between(column, separator):
             example = next(value for value in column.counts if separator in value.strip())
             form = f"cells with several of {len(labels)} labels, as in {quoted(example)}"
             several = f'several labels of a row (kind: {MULTI_LABEL}, label_separator: "{separator}")'

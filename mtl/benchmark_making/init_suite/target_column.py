@@ -57,8 +57,7 @@ def _guessed_target(task_id: str, tables: SplitTables, known: Known) -> TargetCo
     4. words that repeat, but only as several labels: sets such as "joy,anger" may be too many for one. Raises InputError if there are none."""
     main, test = tables.main, tables.test
     possible = possible_targets(main)
-    named = _named_targets(main, possible)
-    if named:
+    if named := _named_targets(main, possible):
         several = _target_of_several(main, named, known, by_name=True)
         return several or _first_target(main, named, possible, "by its name", by_name=True)
     hidden = [column for column in possible if test is not None and test.lacks(column.name)]

@@ -46,14 +46,13 @@ def _make_runs(sweep: Sweep, make: Make, make_together: MakeTogether) -> list[st
         logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
         with suppress(BusyError), _errors_begin_with(f"{sweep.path}: run {run.name}"):  # its process checks a busy run
             run_baseline(run)
-    busy: list[str] = []
     with _errors_begin_with(str(sweep.path)):
         if waiting and waiting[0].config.runs_apart:
             make_together(waiting)
-        else:
-            busy, failures = _make_in_turn(waiting, make, len(sweep.runs))
-            failures.check()
-    return busy
+            return []
+        busy, failures = _make_in_turn(waiting, make, len(sweep.runs))
+        failures.check()
+        return busy
 
 
 def _make_in_turn(waiting: Sequence[Job], make: Make, total: int) -> tuple[list[str], Failures]:

@@ -118,8 +118,7 @@ def _with_name(entry: RunEntry, job: Job) -> Job:
     name = entry.label or _name(entry, job)
     if len(name.encode()) > LONGEST_NAME:
         raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
-    folder = job.folder.path.parent / name
-    return replace(job, config=replace(job.config, run_dir=str(folder)), name=name)
+    return replace(job, config=replace(job.config, run_dir=str(job.folder.path.parent / name)), name=name)
 
 
 def _name(entry: RunEntry, job: Job) -> str:

@@ -70,8 +70,7 @@ class Floor(Method):
         if floor.features == "joined" and method in COMPARES_PAIRS:
             message = f"method {method} compares the texts of a pair; drop it"
             raise InputError(message, key="floor.features", value="joined")
-        unknown = set(floor.train_rows) - set(self.suite.tasks)
-        if unknown:
+        if unknown := set(floor.train_rows) - set(self.suite.tasks):
             known = f"suite {self.suite.name} has no such task; it has {', '.join(self.suite.tasks)}"
             raise InputError(f"floor.train_rows.{min(unknown)}: {known}")
 

@@ -142,8 +142,7 @@ def _unit_documents(kind: UnitKind, split: Split, texts: Sequence[str], inputs: 
     assert split.sizes is not None
     is_read = np.ones(len(split.texts), dtype=bool) if inputs is None else np.isin(np.arange(len(split.texts)), inputs)
     for start, size in zip(split.starts.tolist(), split.sizes.tolist(), strict=True):
-        units = np.flatnonzero(is_read[start : start + size]).tolist()
-        if units:
+        if units := np.flatnonzero(is_read[start : start + size]).tolist():
             features = kind.unit_features([texts[number] for number in split.texts[start].tolist()])
             for unit in units:
                 yield [Document("", features[unit])]

@@ -75,8 +75,7 @@ class TwoStages(Method):
         self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
         self.facts["precision"] = training_precision(self.config.trainer)
         self.facts["hidden_size"] = self.config.encoder.hidden_size
-        notes = self._threshold_notes()
-        if notes:
+        if notes := self._threshold_notes():
             self.facts["notes"] = notes
 
     def _threshold_notes(self) -> list[str]:

@@ -106,8 +106,7 @@ class InputReader:
         """The tokens of texts and of pairs, each cut to its length in tokens."""
         heads: dict[int, Tokens] = {}  # by position
         for count in (1, 2):  # the tokenizer reads texts and pairs in separate calls
-            places = [place for place, parts in enumerate(texts) if len(parts) == count]
-            if places:
+            if places := [place for place, parts in enumerate(texts) if len(parts) == count]:
                 longest = max(lengths[place] for place in places) + 1  # one token more shows which ones are too long
                 tokens = self._tokenize([texts[place] for place in places], longest)
                 heads.update(zip(places, tokens, strict=True))

@@ -42,8 +42,7 @@ def check_folder(folder: Path, rules_known: RulesKnown | None = None) -> None:
             raise InputError("is not a file; put a file there, or remove it", path=path)
         if path.name.endswith(".index.json"):
             named = read_json(path, Index, AGAIN)["weight_map"].values()
-            outside = [name for name in named if Path(name).name != name]
-            if outside:
+            if outside := [name for name in named if Path(name).name != name]:
                 raise InputError(f"{outside[0]!r} is no file of this folder; {AGAIN}", path=path, key="weight_map")
     if (adapter := folder / "adapter_config.json").exists():
         raise InputError("is an adapter, which is not read; merge it into its model, and save that", path=adapter)

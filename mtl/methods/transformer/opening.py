@@ -89,12 +89,10 @@ def _check_weights(path: str, body: Any, report: Mapping[str, Any]) -> None:
         sizes = f"{name} is {tuple(stored)}, and config.json says {tuple(described)}"
         raise InputError(f"its weights are not of the sizes in config.json: {sizes}; {AGAIN}", path=path)
     optional = ("pooler", "decoder.") if body.config.is_encoder_decoder else ("pooler",)
-    lacking = sorted(name for name in report["missing_keys"] if not any(part in name for part in optional))
-    if lacking:
+    if lacking := sorted(name for name in report["missing_keys"] if not any(part in name for part in optional)):
         parts = f"has no weights for {counted(len(lacking), 'part')} of its body, such as {lacking[0]}"
         raise InputError(f"{parts}; {AGAIN}", path=path)
-    unexpected = sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name))
-    if unexpected:
+    if unexpected := sorted(name for name in report["unexpected_keys"] if _is_further_layer(body, name)):
         layers = f"config.json describes {body.config.num_hidden_layers} layers"
         raise InputError(f"{layers}, and the files hold {unexpected[0]}; {AGAIN}", path=path)
     for name, weight in body.named_parameters():
