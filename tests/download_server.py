@@ -79,7 +79,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(200, server.content, headers)
         start, total = int(wanted[1]), len(server.content)
         if start >= total:
-            return self._answer(416, b"", {**headers, "Content-Range": f"bytes */{total}"})
+            # The type is that of the web page in which servers say so.
+            refused = {**headers, "Content-Range": f"bytes */{total}", "Content-Type": "text/html"}
+            return self._answer(416, b"", refused)
         headers["Content-Range"] = server.content_range or f"bytes {start}-{total - 1}/{total}"
         return self._answer(206, server.content[start:], headers)
 

@@ -459,18 +459,17 @@ def default_of(item: Any) -> str:
 
 
 def arguments_of(kind: type) -> dict[str, str]:
-    """What a class and its bases say of its fields: in comments behind them, which may go on in the lines below, or in the docstring under Args or
-    Attributes."""
+    """What a class and its bases say of its fields: in comments behind or directly above them, or in the docstring under Args or Attributes."""
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
-        name = ""
+        above = list[str]()  # the comment lines above a field
         for line in inspect.getsource(each).splitlines() if is_dataclass(each) else ():
-            if match := re.fullmatch(r"    (\w+): .*  # (.*)", line):
-                name, found[match[1]] = match[1], match[2]
-            elif name and (match := re.fullmatch(r"    # (.*)", line)):
-                found[name] += f" {match[1]}"
-            else:
-                name = ""
+            if comment := re.fullmatch(r"    # (.*)", line):
+                above.append(comment[1])
+                continue
+            if match := re.fullmatch(r"    (\w+): .*?(?:  # (.*))?", line):
+                found[match[1]] = match[2] or " ".join(above)
+            above.clear()
         text = inspect.cleandoc(vars(each).get("__doc__") or "")
         parts = re.split(r"^(?:Args|Attributes):\n", text, maxsplit=1, flags=re.MULTILINE)
         for entry in re.split(r"\n(?=    \S)", parts[1]) if len(parts) == 2 else ():

@@ -1,6 +1,6 @@
 """The logistic regression that stands beside a run in its table: it is made before the run, in a folder of its own.
-The usual folder is runs/SUITE/logistic. If it holds one with other settings, data or tasks than the run's, that one stays, and the run has another
-in a folder beside it, as runs/SUITE/logistic,0f3a…, whose name ends in a hash of the run's data."""
+The usual folder is runs/SUITE/logistic, or for some tasks alone runs/SUITE/logistic,tasks=cbd+dyk. If it holds one with other settings, data or tasks
+than the run's, that one stays, and the run has another in a folder beside it, whose name ends in a hash of the run's data and of what divides it."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,37 +35,32 @@ def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
         check_trainer(config)
     with _absence_logged():
         inputs = fingerprints(job.suite, job.run_tasks, job.data_dir)
-        usual = _usual_logistic(job)
-        logistic = _logistic_of(job, inputs, usual)
-        if logistic.is_finished and not _difference(logistic, job, inputs):
+        logistic, why_not_usual = _logistic_of(job, inputs)
+        if _is_kept(logistic, job, inputs):
             return
         paths = [task.path("train", job.data_dir) for task in logistic.run_tasks]
         size = sum(path.stat().st_size for path in paths if path is not None and path.is_file())
-        if size > MOST_BYTES:
+        if size > MOST_BYTES:  # raised to be logged
             raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
-        place = ""
-        if logistic is not usual:
-            place = f"; {_difference(usual, job, inputs)}, so that this one is made in {logistic.folder.path}"
+        place = f"; {why_not_usual}, so that this one is made in {logistic.folder.path}" if why_not_usual else ""
         logger.info("first the logistic regression for the table (baselines=false: without it)%s", place)
         make(logistic)
 
 
 def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
-    """The scores of the finished logistic regression on the rows that score the run, whose inputs have these fingerprints; None: there is none."""
+    """The scores of the finished logistic regression on the rows that score a run, whose inputs have these fingerprints; None: none stands there."""
     config = job.config
     if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None
     with _absence_logged():
-        usual = _usual_logistic(job)
-        logistic = _logistic_of(job, inputs, usual)
-        if logistic.is_finished and not _difference(logistic, job, inputs):
+        logistic, why_not_usual = _logistic_of(job, inputs)
+        if _is_kept(logistic, job, inputs):
             summary = read_summary(logistic.folder.summary)
             scored = [task.id for task in job.run_tasks if task.is_scored and task.id in summary["tasks"]]
             scores = {id: summary["tasks"][id]["median"] for id in scored}
             return Beside(title=summary["title"], scores=scores) if scores else None
-        if logistic is not usual:
-            remedy = f"remove that folder, make method={LOGISTIC} again, and then this run"
-            raise InputError(f"{_difference(usual, job, inputs)}; {remedy}")
+        if why_not_usual:  # raised to be logged
+            raise InputError(f"{why_not_usual}; remove that folder, make method={LOGISTIC} again, and then this run")
     return None
 
 
@@ -79,14 +74,23 @@ def _absence_logged() -> Iterator[None]:
         logger.info("no logistic regression in the table: %s", error)
 
 
-def _logistic_of(job: Job, inputs: Mapping[str, str], usual: Job) -> Job:
-    """The logistic regression of a run whose inputs have these fingerprints: the usual one, or if that is finished and differs, the one beside it."""
-    if not usual.is_finished or not _difference(usual, job, inputs):
-        return usual
+def _logistic_of(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
+    """The logistic regression of a run whose inputs have these fingerprints: the usual one, or if that is finished and differs, the one beside it.
+    Also returns why it is not the usual one; empty if it is."""
+    usual = _usual_logistic(job)
+    why_not_usual = _difference(usual, job, inputs) if usual.is_finished else ""
+    if not why_not_usual:
+        return usual, ""
     path = usual.folder.path
     content = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
     digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
-    return replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
+    run_dir = str(path.with_name(f"{path.name},{digest}"))
+    return replace(usual, config=replace(usual.config, run_dir=run_dir)), why_not_usual
+
+
+def _is_kept(logistic: Job, job: Job, inputs: Mapping[str, str]) -> bool:
+    """Whether this logistic regression is finished, and that of a run with these inputs."""
+    return logistic.is_finished and not _difference(logistic, job, inputs)
 
 
 def _usual_logistic(job: Job) -> Job:

@@ -154,7 +154,7 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
 
 
 def find_finished(runs_dir: Path, first_file: str, read: Callable[[Path], Finished]) -> list[Finished]:
-    """What is finished in a folder and below, but not in another run's folder, in order of path; what is not, or damaged, is left out with a warning.
+    """What is finished in a folder and below, in order of path; what is not, or damaged, is left out with a warning.
     Such a folder begins with the file `first_file`; summary.json comes last. Raises InputError for no folder; `read` does for a damaged one."""
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
@@ -163,11 +163,7 @@ def find_finished(runs_dir: Path, first_file: str, read: Callable[[Path], Finish
         logger.warning("%s: %s; it is left out", error.filename, error.strerror)
 
     finished = []
-    outer: Path | None = None
     for folder in sorted(Path(path) for path, _, names in os.walk(runs_dir, onerror=leave_out) if first_file in names):
-        if outer is not None and outer in folder.parents:
-            continue  # one of those that the run in `outer` was chosen from
-        outer = folder
         try:
             if (folder / "summary.json").exists():
                 finished.append(read(folder))

@@ -77,15 +77,19 @@ class SampleCache:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder  # without one, nothing is remembered
+        self._checked: dict[Path, ReducedRun | None] = {}  # by run folder, what `check` has read from the run's file
         self._has_warned = False
 
     def check(self, run: FinishedRun) -> None:
         """Raise InputError if the run's predictions are damaged (`FinishedRun.check`)."""
-        if self._read(self._file(run), len(run.tasks)) is None:
+        reduced = self._checked[run.folder.path] = self._read(self._file(run), len(run.tasks))
+        if reduced is None:
             run.check()
 
     def reduced(self, run: FinishedRun) -> ReducedRun:
         """What remains of the resamples of a run whose predictions were checked, here or when it was opened."""
+        if (reduced := self._checked.pop(run.folder.path, None)) is not None:
+            return reduced
         file = self._file(run)
         reduced = self._read(file, len(run.tasks))
         if reduced is None:

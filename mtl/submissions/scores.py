@@ -61,22 +61,29 @@ def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Pa
     scored: Scored = {}
     for task in tasks:
         for split in SCORING_ORDER:
-            if (task.id, split) not in predicted or task.id in scored:
+            gold = _gold(task, split, gold_dir, held_out) if (task.id, split) in predicted else None
+            if gold is None:
                 continue
-            if (gold := _gold(task, split, gold_dir, held_out)) is not None:
-                data, rows = gold
-                if sources := read_sources(files, suite, {task.id: {split: data}}):
-                    predictions, _ = put(data, sources[task.id, split], suite.submission.ids)
-                    scored[task.id] = split, predictions, rows
+            data, rows = gold
+            sources = read_sources(files, suite, {task.id: {split: data}})
+            if sources:  # a file of rows has none of the rows that are held out of train
+                predictions, _ = put(data, sources[task.id, split], suite.submission.ids)
+                scored[task.id] = split, predictions, rows
+                break
     if unscored := [f"{id} {split}" for id, split in predicted if id in scored and scored[id][0] != split]:
         logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
     if not scored:
-        problem = f"no predictions of suite {suite.name} with gold targets in {gold_dir}"
-        example = f"{FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions)"
-        gold_file = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
-        places = f"in files like {gold_file}, with a column {tasks[0].target!r} in every row, or in a run's gold folder"
-        raise InputError(f"{problem}; files are called {example}, gold targets are {places}", path=path)
+        raise _nothing_scored(path, suite, tasks[0], gold_dir)
     return scored
+
+
+def _nothing_scored(path: Path, suite: Suite, task: Task, gold_dir: Path) -> InputError:
+    """The error if nothing is scored, with the names of files that would be, as those of this task."""
+    problem = f"no predictions of suite {suite.name} with gold targets in {gold_dir}"
+    example = f"{FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions)"
+    gold_file = Path(task.folder, task.files["test"] or "test.tsv")
+    places = f"in files like {gold_file}, with a column {task.target!r} in every row, or in a run's gold folder"
+    return InputError(f"{problem}; files are called {example}, gold targets are {places}", path=path)
 
 
 def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[DataRows, ScoredRows] | None:

@@ -44,34 +44,36 @@ class Task:
     id: str = ""  # the key of the task in `tasks`
     title: str = ""  # the task's name in tables; default: its id
     folder: str = ""  # in `data_dir`; default: `data_dir` itself
-    kind: str = ""  # the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage), `token_labels` (a label for
-    # each token) or `multi_label` (several labels). The first three follow from the keys `labels`, `range` and `candidates`; the others need it
+    # the kind of target: `labels`, `number`, `choice`, `word`, `text`, `answer` (a part of a passage), `token_labels` (a label for each token) or
+    # `multi_label` (several labels). The first three follow from the keys `labels`, `range` and `candidates`; the others need it
+    kind: str = ""
 
     # What a model reads.
-    text: list[str] = field(kw_only=True)  # the text columns: one, or two for a pair; for a choice one or none (`[]`),
-    # beside the candidates; more only with `level: word`, as three for an analogy. A column of lists, for kind token_labels, is as in `tokens[]`
 
+    # the text columns: one, or two for a pair; for a choice one or none (`[]`), beside the candidates; more only with `level: word`, as three for
+    # an analogy. A column of lists, for kind token_labels, is as in `tokens[]`
+    text: list[str] = field(kw_only=True)
     level: Literal["text", "word"] = "text"  # `word`: texts are words or expressions; only `word_vectors` supports it
     candidates: list[str] | None = None  # of kind choice: the candidates' columns, or one of lists, as in `options[]`
-    indices: list[str] | None = None  # of kind choice: what stands in the target column for the first candidate, the
-    # second and so on, as in `[A, B, C, D]` or `["1", "2"]`; default: 0, 1, 2 … Of token_labels and multi_label: for each label; default: itself
-
-    spans: dict[str, list[str]] | None = None  # spans of a text: for each text column, the columns of its spans. A span
-    # in two columns is `start1 + end1`, or, with its words and their place, `place[words from 0] + words` or `place[characters from 0] + words`
+    # of kind choice: what stands in the target column for the first candidate, the second and so on, as in `[A, B, C, D]` or `["1", "2"]`;
+    # default: 0, 1, 2 … Of token_labels and multi_label: for each label; default: itself
+    indices: list[str] | None = None
+    # spans of a text: for each text column, the columns of its spans. A span in two columns is `start1 + end1`, or, with its words and their
+    # place, `place[words from 0] + words` or `place[characters from 0] + words`
+    spans: dict[str, list[str]] | None = None
 
     # How the files are read.
-    header: list[str] | None = None  # the columns of files without a header line, as in
-    # `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose first line names none of these columns, and for the form
-    # `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
 
+    # the columns of files without a header line, as in `[source, label, mark, sentence]`. It holds for the `.tsv` and `.csv` files whose first
+    # line names none of these columns, and for the form `conll`, whose columns are lists: `[tokens, tags]` are `tokens[]` and `tags[]`
+    header: list[str] | None = None
     reading: Reading | None = None  # how files are read, where their names do not say so, as in `{encoding: cp1250}`
     decide: list[str] = field(default_factory=list)  # questions of `mtl init-suite` to answer and delete before a run
 
     # What a model predicts.
     target: str = field(kw_only=True)  # the column with the right answer; several for multi_label, as in `anger + joy`
-    starts: str | None = None  # of kind answer: the column with the first character of each answer in its passage, from
-    # 0, as in `answers.answer_start[]`; default: an answer is looked up in the passage
-
+    # of kind answer: the column with each answer's first character in its passage, from 0, as in `answers.answer_start[]`; default: looked up
+    starts: str | None = None
     labels: list[str] | None = None  # of the kinds labels, token_labels, multi_label: the labels as in the files
     label_separator: str | None = None  # of kind multi_label: between the labels in a cell, as in `","`; default: `;`
     range: list[float] | None = None  # of kind number: the smallest and the largest number
@@ -82,41 +84,36 @@ class Task:
     columns: list[str] | None = None  # further columns that the metrics read
     chance: str | None = None  # for metric `pseudo_alpha`: the accuracy of a guess, as in `0.2` or `109/2049`
     also: list[str] | None = None  # further metrics, as in `[macro_f1]`: shown, but not part of averages or selection
-    breakdown: list[str] | None = None  # columns, as in `[meta.logic]`: reports show the score on the examples with
-    # each of their values. An empty cell has no value, and `;` separates several
+    # columns, as in `[meta.logic]`: reports show the score on the examples with each value. An empty cell has none, and `;` separates several
+    breakdown: list[str] | None = None
 
     # Which examples belong together, and which task and which split are scored.
     group: str | None = None  # a column; examples with the same value are held out and resampled together
-    same_source: str | None = None  # for pairs, instead of `group`: a label. Two texts have one source if a pair with
-    # this label connects them; examples of one source stay together
-
-    answered_by: str | None = None  # for a task without training examples: the id of the task whose head predicts it.
-    # `labels` and `range` are then that task's
-
-    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None  # the split that is scored: `dev` (default) or
-    # `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test; or `none`, if another task's head predicts it and
-    # nobody has its labels: its test examples are only predicted
+    # for pairs, instead of `group`: a label. The texts of a pair with this label have one source; examples of one source stay together
+    same_source: str | None = None
+    # for a task without training examples: the id of the task whose head predicts it. `labels` and `range` are then that task's
+    answered_by: str | None = None
+    # the split that is scored: `dev` (default) or `test`, which then needs targets; or `dev_or_test`: dev if its file is there, else test; or
+    # `none`, if another task's head predicts it and nobody has its labels: its test examples are only predicted
+    scored: Literal["dev", "test", "dev_or_test", "none"] | None = None
 
     # The data.
-    files: dict[str, str | None] = field(default_factory=dict)  # file names of this task: `train`, `dev`, `test`.
-    # `null`: there is no such file. A name may end in the part of the file that is meant: `data.json#train`, a key of its object;
-    # `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name with other numbers. The lines of two files
-    # belong together in `text.txt + label.txt`
 
-    rows: dict[str, int] = field(default_factory=dict)  # the published number of examples, as in
-    # `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced
-
+    # file names of this task: `train`, `dev`, `test`. `null`: there is no such file. A name may end in the part of the file that is meant:
+    # `data.json#train`, a key of its object; `all.csv#split=train`, the examples with this value. `part-0.jsonl#*` are all files of this name
+    # with other numbers. The lines of two files belong together in `text.txt + label.txt`
+    files: dict[str, str | None] = field(default_factory=dict)
+    # the published number of examples, as in `{train: 8000, dev: 1000, test: 1000}`; other sizes are marked as reduced
+    rows: dict[str, int] = field(default_factory=dict)
     license: str | None = None  # of the data, for model cards of exports
     instructions: str | None = None  # for people who annotate examples of the task; an empty line ends a paragraph
-    source: Source | None = None  # where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and
-    # `sha256` are checked if given. With `{file}` in the address, each file has its own: `{url: "https://…/{folder}/{file}"}`
-
-    checksums: dict[str, str] = field(default_factory=dict)  # of such single files, by split: `sha256:…`, or `git:…`,
-    # the id of the file's git blob (`git hash-object FILE`). A task with another file is marked as a reduced one is, and as changed
-
-    hub: HubSource | None = None  # a copy on the Hugging Face Hub, for when `source` is missing or does not answer:
-    # `{dataset: OWNER/NAME}`. `splits` and `columns` say what splits and columns are called there, if otherwise
-
+    # where `mtl data` downloads the task's zip: `{url: https://…}`; `size` (bytes) and `sha256` are checked if given. With `{file}` in the
+    # address, each file has its own: `{url: "https://…/{folder}/{file}"}`
+    source: Source | None = None
+    # of such single files, by split: `sha256:…`, or `git:…` (`git hash-object FILE`). Tasks with other files are marked as reduced and as changed
+    checksums: dict[str, str] = field(default_factory=dict)
+    # a copy on the Hugging Face Hub, for when `source` fails: `{dataset: OWNER/NAME}`; `splits` and `columns` say what these are called there
+    hub: HubSource | None = None
     withdrawn: bool = False  # `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone, and messages say so
 
     @property

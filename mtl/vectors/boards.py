@@ -14,7 +14,7 @@ from mtl.reports.rows import Row, by_family, single
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
 from mtl.vectors.mteb.benchmark import Benchmark, PublishedRow
-from mtl.vectors.mteb.results import EXACT, EncoderDescription, Evaluation, EvaluationFolder, find_evaluations
+from mtl.vectors.mteb.results import EXACT, Evaluation, EvaluationFolder, find_evaluations
 
 BY_TYPE = "average_by_type"  # the mean over the means of the types, as AVERAGE is the mean over the tasks
 COSTS = ("parameters", "parameters_without_embeddings", "sentences_per_second", "seconds_per_task", "memory", "dim")
@@ -127,23 +127,17 @@ def _column(benchmark: Benchmark, task: str, title: str) -> Column:
 def _our_rows(columns: BoardColumns, evaluations: Sequence[Evaluation], scores: Sequence[Scores]) -> list[EncoderRow]:
     """The rows of evaluations, each named by its folder, or by its path where folders have the same name. The name follows a label that repeats."""
     folders = Counter(evaluation.path.name for evaluation in evaluations)
-    labels = _labels([evaluation.summary["encoder"] for evaluation in evaluations])
+    titles = Counter(evaluation.summary["encoder"]["title"] for evaluation in evaluations)
+    labels = []  # the titles; where a title repeats, the seed follows, if there is one
+    for evaluation in evaluations:
+        title, seed = evaluation.summary["encoder"]["title"], evaluation.summary["encoder"]["seed"]
+        labels.append(f"{title}, seed {seed}" if titles[title] > 1 and seed is not None else title)
     rows = []
     for evaluation, label, by_column in zip(evaluations, labels, scores, strict=True):
         name = evaluation.path.name if folders[evaluation.path.name] == 1 else evaluation.path.as_posix()
         row_label = f"{label}, {name}" if labels.count(label) > 1 else label
         rows.append(_our_row(columns, evaluation, name, row_label, by_column))
     return rows
-
-
-def _labels(encoders: Sequence[EncoderDescription]) -> list[str]:
-    """The titles of encoders. Where a title repeats, the seed follows, if there is one."""
-    titles = Counter(encoder["title"] for encoder in encoders)
-    labels = []
-    for encoder in encoders:
-        title, seed = encoder["title"], encoder["seed"]
-        labels.append(f"{title}, seed {seed}" if titles[title] > 1 and seed is not None else title)
-    return labels
 
 
 def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[EncoderRow], notes: list[str]) -> Leaderboard:

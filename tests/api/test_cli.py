@@ -243,7 +243,7 @@ def test_the_help_of_baseline_has_every_key_in_groups_with_its_default(capsys: p
     [
         (
             ["method=random", "tasks=[kansla]"],
-            "next: mtl baseline suite={suite} data_dir={data} cache_dir={cache} tasks=[kansla] seeds=3    # an LSTM beside this simple baseline",
+            "next: mtl baseline suite={suite} data_dir={data} cache_dir={cache} tasks='[kansla]' seeds=3    # an LSTM beside this simple baseline",
         ),
         (
             ["method=random", "runs_dir=runs t", "held_out=0.2"],

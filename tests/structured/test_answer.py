@@ -14,6 +14,7 @@ from input_errors import raises_input_error
 from scipy.special import log_softmax
 
 from mtl.data.examples import read_examples
+from mtl.methods.lstm.module import _codes
 from mtl.structured.answer import NONE_ALLOWED
 from mtl.structured.answer_cells import gold
 from mtl.structured.passages import LONGEST, unit_text, units_of
@@ -205,3 +206,14 @@ def test_what_people_read_of_answers() -> None:
     with pytest.raises(ValueError, match="a prediction is one text"):
         KIND.parse_prediction(KIND.join(["Warsaw"]))
     assert KIND.parse_prediction("") == "" and KIND.line_cell(KIND.to_line("a\n\\b")) == "a\n\\b"
+
+
+def test_targets_from_python_are_located_in_the_row() -> None:
+    codes = _codes(TASK, [TEXTS, TEXTS], ["Warsaw", ""], [NONE_ALLOWED])
+    np.testing.assert_array_equal(
+        codes, KIND.head.encode(np.array([located(["Warsaw"]), located([])]), [NONE_ALLOWED], PASSAGES[:2])
+    )
+    with raises_input_error(key="targets"):
+        _codes(TASK, [TEXTS], ["Cracow"], [NONE_ALLOWED])
+    with raises_input_error(key="targets"):
+        _codes(TASK, [TEXTS], ["Warsaw", "1984"], [NONE_ALLOWED])

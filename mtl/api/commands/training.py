@@ -147,7 +147,7 @@ def _next_command(job: "Job") -> str:
 
     config, folder = job.config, job.folder.path
     texts = {key: setting_text(getattr(config, key)) for key in KEPT if job.origins.get(key) == COMMAND_LINE}
-    kept = "".join(f" {key}={text if key == 'tasks' else shlex.quote(text)}" for key, text in texts.items())
+    kept = "".join(f" {key}={shlex.quote(text)}" for key, text in texts.items())
     if METHODS[config.method].family == "floor":
         return f"mtl baseline suite={shlex.quote(config.suite)}{kept} seeds=3    # an LSTM beside this simple baseline"
     if len(config.seeds) < 3 and not METHODS[config.method].is_one_system(config):

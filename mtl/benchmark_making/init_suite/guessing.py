@@ -49,7 +49,7 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
         guess_tags(guess, labelled, tagged, known)
     else:
         try:
-            tables, labelled = _guess_row_targets(guess, tables, known)
+            tables, labelled = _guess_row_targets(guess, tables, known)  # tables with several labels as one column
         except InputError as error:
             ways = [] if "target" in known else other_targets(guess.id, tables.main)
             raise InputError("; ".join([str(error), *ways])) from None
@@ -75,13 +75,13 @@ def _guess_row_targets(guess: Guess, tables: SplitTables, known: Mapping[str, An
     labelled = _files_with_targets(guess, tables, target)
     if any(table.columns[target].lists for table in labelled.values()):
         raise InputError(f"column {quoted(target)} holds lists: name the kind, multi_label, token_labels or answer")
-    asked = list(guess.questions)
+    asked = len(guess.questions)
     if chosen.several:
         guess_several(guess, chosen.several, labelled)
     else:
         guess_kind(guess, labelled, known)
-    if chosen.question:  # in place of those about the labels of a column that may not be the target
-        guess.questions = [*asked, chosen.question]
+    if chosen.question:  # in place of those just asked, about the labels of a column that may not be the target
+        guess.questions[asked:] = [chosen.question]
     return tables, labelled
 
 
@@ -91,7 +91,7 @@ def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word:
     for split, table in tables.items():
         column = table.columns[target] if table.has(target) else FileColumn(target, [])
         rows = words_of(column) if by_word else column.values_by_row
-        targets = {target_of_row for row in rows for target_of_row in row}
+        targets = {text for row in rows for text in row}
         is_needed = split != "test" or len(tables) == 1
         if is_needed and not targets:
             raise InputError(table.incomplete.get(target, f"no targets in column {quoted(target)}"), path=table.path)
@@ -100,11 +100,14 @@ def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word:
         if len(targets) == 1 and len(tables) > 1:
             doubt = f"all targets of {split} are {quoted(min(targets))}: a placeholder? Then no score on {split} means anything"
             guess.questions.append(f"files.{split}: {doubt}")
-        for name in target.split(BESIDE):
-            if name in table.incomplete:
-                problem = f"{table.incomplete[name]}: fill or delete these rows, or no score is on this file"
-                guess.questions.append(f"files.{split}: {problem}")
+        guess.questions += _lacking_targets(split, table, target)
     return labelled
+
+
+def _lacking_targets(split: str, table: FileTable, target: str) -> list[str]:
+    """The questions about rows of a file that lack a target."""
+    lacking = [table.incomplete[name] for name in target.split(BESIDE) if name in table.incomplete]
+    return [f"files.{split}: {rows}: fill or delete these rows, or no score is on this file" for rows in lacking]
 
 
 def _declare_texts_and_group(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
@@ -136,7 +139,7 @@ def _leave_out_files_without_inputs(guess: Guess, tables: SplitTables) -> None:
 
 
 def _choose_scored_split(guess: Guess, test_has_targets: bool) -> None:
-    """Guess which split is scored: the test file if it has targets and there is no dev file."""
+    """Guess which split is scored: the test file if it has targets and there is no dev file. Note other targets, and where dev rows come from."""
     if test_has_targets and guess.files["test"] is not None and "scored" not in guess.keys:
         if guess.files["dev"] is None:
             guess.declare("there is no dev file, and the test file has targets", scored="test")

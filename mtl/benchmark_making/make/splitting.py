@@ -22,8 +22,9 @@ class SplitRows:
     to the split where it brings the numbers of rows, in all and of each stratum, nearest to those asked for (Pearson's chi-squared statistic)."""
 
     shares: dict[str, float]  # by split, its share of the rows; the sum is at most 1, and the rest is dropped
-    keys: list[str] = field(default_factory=list)  # columns of texts or lists: rows that share a value of any of
-    # them, whichever it is in, are in the same split; a row without a value, or with an empty text, shares none
+    # columns of texts or lists: rows that share a value of any of them, whichever it is in, are in the same split; a row without a value, or with
+    # an empty text, shares none
+    keys: list[str] = field(default_factory=list)
     stratify: str | None = None  # a column whose values have the same shares in all splits, as far as the keys allow
 
     def check(self) -> None:

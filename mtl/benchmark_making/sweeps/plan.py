@@ -8,10 +8,8 @@ from mtl.base.locks import running_holder
 from mtl.base.untrusted import read_json
 from mtl.base.wording import format_duration
 from mtl.jobs.job import Job
-from mtl.runs.folder import TRAINING, pretrain_folder
+from mtl.runs.folder import TRAINING
 from mtl.runs.records import SeedScores
-
-DONE = "done.json"  # the record of a stage that is finished
 
 
 def plan_text(runs: Sequence[Job]) -> str:
@@ -27,7 +25,7 @@ def plan_text(runs: Sequence[Job]) -> str:
                 parts = ["finished", average, format_duration(done["seconds"])]
             else:
                 left.append(seconds := expected[run.name].get(seed))
-                parts = _begun(run, run.folder.seed(seed))
+                parts = [_state(run.folder.seed(seed))]
                 parts += [] if seconds is None else [f"about {format_duration(seconds)} in all"]
             lines.append(" · ".join([f"{run.name}, seed {seed}", *filter(None, parts)]))
     lines.append(f"{len(lines)} seeds in all, {len(lines) - len(left)} finished")
@@ -39,16 +37,11 @@ def plan_text(runs: Sequence[Job]) -> str:
     return "\n".join(lines)
 
 
-def _begun(job: Job, folder: Path) -> list[str]:
-    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting, and its stage."""
-    finetuned = sorted(folder.glob(f"finetune/*/{DONE}"))
-    reached = "stage 1" if pretrain_folder(folder).exists() else ""
-    if finetuned or (pretrain_folder(folder) / DONE).exists():
-        tasks = [task for task in job.run_tasks if task.answered_by is None]
-        reached = f"stage 2, {len(finetuned)} of {len(tasks)} tasks"
+def _state(folder: Path) -> str:
+    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting."""
     if holder := running_holder(folder / TRAINING):
-        return ["running", f"{holder.host}, {reached or 'beginning'}"]
-    return ["interrupted" if reached else "waiting", reached]
+        return f"running on {holder.host}"
+    return "interrupted" if folder.exists() else "waiting"
 
 
 def expected_seconds(runs: Sequence[Job]) -> dict[str, dict[int, float]]:

@@ -137,7 +137,7 @@ def _transfer(part: _Part, size: int | None) -> None:
             raise _TemporaryError(f"the server answers {status} {response.reason}")
         if status not in expected:
             raise UnavailableError(f"{part.shown}: the server answers {status} {response.reason}; check the address")
-        if response.headers.get("Content-Type", "").startswith("text/html"):
+        if status != 416 and response.headers.get("Content-Type", "").startswith("text/html"):
             problem = "the server sends a web page in place of the file; open the address in a browser, or check it"
             raise UnavailableError(f"{part.shown}: {problem}")
         if status == 200:
@@ -146,7 +146,7 @@ def _transfer(part: _Part, size: int | None) -> None:
             return _append(part, response, size)
         first, stated_total = _stated_range(response)
         total = part.total if stated_total is None else stated_total
-        if status == 416 and total == offset:  # nothing is left
+        if status == 416 and total == offset and size in (None, total):  # nothing is left
             return None
         is_same = part.total in (None, total) and _validator(response) in (None, part.validator)
         if status == 206 and first == offset and is_same:

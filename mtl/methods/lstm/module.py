@@ -205,12 +205,12 @@ def _joined(batches: Sequence[tuple[np.ndarray, ScoredRows]]) -> tuple[np.ndarra
 
 def _codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Sequence[str]) -> np.ndarray:
     """The codes of targets in the form of the task's files, float64 (rows,) or (rows, codes). Raises InputError for targets of another form."""
+    if len(targets) != len(rows):
+        raise InputError(f"{len(targets)} for {len(rows)} rows", key="targets")
     kind = target_kind(task)
-    last_texts = [make_example(task, row).inputs[0][-1] for row in rows]
+    inputs = [make_example(task, row).inputs for row in rows]
     with foreign("targets"):
         cells = [kind.join(target) if isinstance(target, list) else str(kind.from_python(target)) for target in targets]
-        parsed = np.array([kind.parse(cell) for cell in cells], dtype=kind.dtype)
-        codes = kind.head.encode(parsed, answers, last_texts)
-    if len(codes) != len(rows):
-        raise InputError(f"{len(codes)} for {len(rows)} rows", key="targets")
-    return codes
+        parsed = [kind.parse(cell, kind.size(of_row)) for cell, of_row in zip(cells, inputs, strict=True)]
+        located = [kind.located(target, of_row[0], None) for target, of_row in zip(parsed, inputs, strict=True)]
+        return kind.head.encode(np.array(located, dtype=kind.dtype), answers, [of_row[0][-1] for of_row in inputs])

@@ -25,8 +25,8 @@ class MtebSettings:
     tasks: Annotated[list[str] | None, Meta(examples=["[PpcPC,SICK-R-PL]"])] = None  # some of the benchmark's tasks
     data_dir: str | None = None  # the folder with a folder for each task; None: data/{benchmark}, if it is there
     runs_dir: str = "runs"  # the folder of all runs
-    workers: Annotated[int, AT_LEAST_ONE] | None = None  # processes of a Ray cluster that encode the passages of
-    # retrieval tasks; None: this process does
+    # processes of a Ray cluster that encode the passages of retrieval tasks; None: this process does
+    workers: Annotated[int, AT_LEAST_ONE] | None = None
 
     def choose_data(self, benchmark: "Benchmark") -> tuple[Path | None, list[str]]:
         """The folder of local rows, None without one, and the tasks to evaluate. Raises InputError for an unknown task and a missing folder."""
