@@ -82,7 +82,7 @@ def _lines_to_first_token(path: Path, lines: Iterator[str]) -> list[str]:
 
 def _cells(line: str, separator: str, width: int | None = None) -> list[str]:
     """The cells of a line. Any number of spaces may stand between two of them. `width` is the number of cells of a token; None: not known yet."""
-    cells = [cell for cell in line.split(separator) if cell or separator == "\t"]
+    cells = line.split(separator) if separator == "\t" else [cell for cell in line.split(separator) if cell]
     # A token of white space, as some tokenizers make it, leaves its cell empty: the line begins with a space and lacks a cell.
     if width is not None and line.startswith(" ") and len(cells) == width - 1:
         return ["", *cells]
@@ -95,8 +95,9 @@ def _line_type(line: str, cells: Sequence[str], width: int, is_within_sentence: 
         return "document"
     if EMPTY.fullmatch(line):
         return "empty"
-    is_unlike_token = len(cells) != width or KEY_COMMENT.match(line) or KLUE_COMMENT.match(line)
-    if is_within_sentence or not line.startswith("#") or not is_unlike_token:
+    if is_within_sentence or not line.startswith("#"):
+        return "token"
+    if len(cells) == width and not KEY_COMMENT.match(line) and not KLUE_COMMENT.match(line):
         return "token"
     return "document" if DOCUMENT_COMMENT.fullmatch(line.strip()) else "comment"
 

@@ -35,8 +35,8 @@ def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
         check_trainer(config)
     with _absence_logged():
         inputs = fingerprints(job.suite, job.run_tasks, job.data_dir)
-        logistic, why_not_usual = _logistic_of(job, inputs)
-        if _is_kept(logistic, job, inputs):
+        logistic, is_kept, why_not_usual = _logistic_of(job, inputs)
+        if is_kept:
             return
         paths = [task.path("train", job.data_dir) for task in logistic.run_tasks]
         size = sum(path.stat().st_size for path in paths if path is not None and path.is_file())
@@ -53,8 +53,8 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
     if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None
     with _absence_logged():
-        logistic, why_not_usual = _logistic_of(job, inputs)
-        if _is_kept(logistic, job, inputs):
+        logistic, is_kept, why_not_usual = _logistic_of(job, inputs)
+        if is_kept:
             summary = read_summary(logistic.folder.summary)
             scored = [task.id for task in job.run_tasks if task.is_scored and task.id in summary["tasks"]]
             scores = {id: summary["tasks"][id]["median"] for id in scored}
@@ -74,23 +74,18 @@ def _absence_logged() -> Iterator[None]:
         logger.info("no logistic regression in the table: %s", error)
 
 
-def _logistic_of(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
-    """The logistic regression of a run whose inputs have these fingerprints: the usual one, or if that is finished and differs, the one beside it.
-    Also returns why it is not the usual one; empty if it is."""
+def _logistic_of(job: Job, inputs: Mapping[str, str]) -> tuple[Job, bool, str]:
+    """The logistic regression of a run whose inputs have these fingerprints, whether it is finished and fits the run, and why it is not in the usual
+    folder, but in one beside it; empty if it is in the usual one."""
     usual = _usual_logistic(job)
     why_not_usual = _difference(usual, job, inputs) if usual.is_finished else ""
     if not why_not_usual:
-        return usual, ""
+        return usual, usual.is_finished, ""
     path = usual.folder.path
     content = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
     digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
-    run_dir = str(path.with_name(f"{path.name},{digest}"))
-    return replace(usual, config=replace(usual.config, run_dir=run_dir)), why_not_usual
-
-
-def _is_kept(logistic: Job, job: Job, inputs: Mapping[str, str]) -> bool:
-    """Whether this logistic regression is finished, and that of a run with these inputs."""
-    return logistic.is_finished and not _difference(logistic, job, inputs)
+    beside = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
+    return beside, beside.is_finished and not _difference(beside, job, inputs), why_not_usual
 
 
 def _usual_logistic(job: Job) -> Job:

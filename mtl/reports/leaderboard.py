@@ -78,8 +78,7 @@ def _run_rows(runs: Sequence[FinishedRun], cache: SampleCache) -> list[Row]:
     titles = Counter(run.summary["title"] for run in runs)
     rows = []
     for run, apart in zip(progress(runs, "resampling", "runs"), _tasks_apart(runs), strict=True):
-        label = run.summary["title"]
-        folder = run.summary["folder"]
+        label, folder = run.summary["title"], run.summary["folder"]
         if titles[label] > 1 and run.name != folder:
             label += f", {run.name.removeprefix(folder + ',')}"
         rows.append(_run_row(run, samples_of(run, cache.reduced(run)), label, apart))

@@ -25,8 +25,7 @@ def render(summary: Mapping[str, Any], suite: Suite) -> str:
 
 def average_marks(summary: Mapping[str, Any], suite: Suite) -> str:
     """The marks of the average: * without one of its tasks, † with a task that has this mark."""
-    has_reduced_task = bool(set(summary["reduced"]) & set(suite.averaged))
-    return ("*" if summary["partial"] else "") + ("†" if has_reduced_task else "")
+    return ("*" if summary["partial"] else "") + ("†" if set(summary["reduced"]) & set(suite.averaged) else "")
 
 
 class RunTable:

@@ -90,7 +90,7 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[Data
     """The rows of a split with gold targets, for predictions and for metrics: a run's, a data file's, or held out of train; None: no such rows."""
     task = replace(task, breakdown=None)  # a score needs no such columns
     recorded = gold_dir / f"{split}_{task.id}.tsv"
-    if recorded.is_file():
+    if recorded.is_file() and recorded != task.path(split, gold_dir):  # a data file may have such a name, too
         rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
         plain = replace(task, header=None, reading=None)  # these say how the data is read, not what a run recorded
         return DataRows(plain, split, recorded, plain.plain_layout, rows.targets, rows.candidates), rows

@@ -4,9 +4,9 @@ version of the task's rows ("CBD@r1"). A type of tasks has a column for the mean
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from mtl.base.wording import MISSING
 from mtl.reports.board import Column, Group, GroupLine, Leaderboard
@@ -73,9 +73,7 @@ def _published_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[
     """The published rows, and those of our scores that are comparable with them. The id of a column is its task."""
     of_tasks = {task: _column(benchmark, task, title=task) for task in benchmark.tasks}
     columns = BoardColumns(benchmark, of_tasks, whole_averages=bool(benchmark.published))
-    scores = []
-    for evaluation in evaluations:
-        scores.append({task: score for task, score in evaluation.scores.items() if evaluation.is_comparable(task)})
+    scores = [{id: score for id, score in row.scores.items() if row.is_comparable(id)} for row in evaluations]
     ours = [row for row in _our_rows(columns, evaluations, scores) if row.scores]
     notes = [
         "Scores × 100. AVG is the mean over tasks, by type the mean over the means of the types. Our rows are scored by mteb's own"
@@ -85,12 +83,11 @@ def _published_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[
         notes += benchmark.not_comparable_notes(benchmark.tasks)
     if columns.whole_averages and any(row.missing for row in ours):
         notes.append("A row of ours that lacks a task of the benchmark has no AVG beside the published ones.")
-    published = []
     models: dict[str, list[str]] = {}  # by source
     for row in benchmark.published:
-        published.append(_published_row(columns, row))
         models.setdefault(row.source, []).append(row.model)
     notes += [f"Published in the {source}: {', '.join(names)}." for source, names in models.items()]
+    published = [_published_row(columns, row) for row in benchmark.published]
     return _board(board_id, benchmark.title, columns, [*ours, *published], notes)
 
 
@@ -138,6 +135,78 @@ def _our_rows(columns: BoardColumns, evaluations: Sequence[Evaluation], scores: 
         row_label = f"{label}, {name}" if labels.count(label) > 1 else label
         rows.append(_our_row(columns, evaluation, name, row_label, by_column))
     return rows
+
+
+def _our_row(columns: BoardColumns, evaluation: Evaluation, name: str, label: str, scores: Scores) -> EncoderRow:
+    """The row of an evaluation, with these of its scores."""
+    summary = evaluation.summary
+    inexact = [task for task, record in summary["tasks"].items() if record["data"] != EXACT]
+    marks = _marks(columns, scores, summary["seen"], inexact)
+    means = _means(columns, scores)
+    if columns.whole_averages and "*" in marks[AVERAGE]:
+        del means[AVERAGE]
+    row = _row(columns, scores, means, marks, name, label, summary["encoder"]["family"])
+    return replace(row, cost={key: summary["cost"].get(key) for key in COSTS})
+
+
+def _published_row(columns: BoardColumns, row: PublishedRow) -> EncoderRow:
+    """A published row. Its averages are those that were printed; one that was not is computed."""
+    averages = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
+    means = _means(columns, row.scores) | {id: mean for id, mean in averages.items() if mean is not None}
+    marks = _marks(columns, row.scores, seen=(), inexact=())
+    return _row(columns, row.scores, means, marks, row.model, "published", row.family)
+
+
+def _row(
+    columns: BoardColumns, scores: Scores, means: Scores, marks: Mapping[str, str], name: str, label: str, family: str
+) -> EncoderRow:
+    """The row with these scores, means and marks, by the ids of columns."""
+    # Two means with the mark * can be compared if they have it for the same cause: that the same columns have scores.
+    causes = {}
+    for mean_id, tasks in columns.mean_tasks.items():
+        ids = [id for id, column in columns.of_tasks.items() if id in scores and column.task in tasks]
+        causes[mean_id] = {"*": ids}
+    return EncoderRow(
+        name=name,
+        label=label,
+        family=family,
+        split="test",
+        scores={id: single(scores[id]) for id in columns.of_tasks if id in scores},
+        means={id: single(mean) for id, mean in means.items()},
+        missing=columns.benchmark.missing([columns.of_tasks[id].task for id in scores]),
+        seen=[id for id in [*columns.of_tasks, *columns.types] if "‡" in marks[id]],
+        partial=[type_id for type_id in columns.types if "*" in marks[type_id]],
+        marks=marks,
+        causes=causes,
+    )
+
+
+def _means(columns: BoardColumns, scores: Scores) -> dict[str, float]:
+    """The means of a row by id: over tasks; of each type of which the row has all tasks that have a column; over types, if all have a mean."""
+    by_task = {columns.of_tasks[id].task: score for id, score in scores.items()}
+    means = {}
+    for type_id, mean in columns.benchmark.type_means(by_task).items():
+        if columns.types[type_id].tasks.keys() & columns.tasks <= by_task.keys():
+            means[type_id] = mean
+    if len(means) == len(columns.types):
+        means[BY_TYPE] = fmean(means.values())
+    if by_task:
+        means[AVERAGE] = fmean(by_task.values())
+    return means
+
+
+def _marks(columns: BoardColumns, scores: Scores, seen: Collection[str], inexact: Collection[str]) -> dict[str, str]:
+    """The marks of a row by id; `Row.mark` says what each means. `seen` and `inexact` are the tasks that have the marks ‡ and †."""
+    marks = dict.fromkeys(columns.of_tasks, "")
+    for id in scores:
+        task = columns.of_tasks[id].task
+        marks[id] = ("†" if task in inexact else "") + ("‡" if task in seen else "")
+    scored_tasks = {columns.of_tasks[id].task for id in scores}
+    for mean_id, tasks in columns.mean_tasks.items():
+        is_partial = bool(scored_tasks) and any(task not in scored_tasks for task in tasks)
+        is_seen = any(task in seen for task in scored_tasks & tasks.keys())
+        marks[mean_id] = ("*" if is_partial else "") + ("‡" if is_seen else "")
+    return marks
 
 
 def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[EncoderRow], notes: list[str]) -> Leaderboard:
@@ -190,71 +259,3 @@ def _group_lines(rows: Sequence[EncoderRow], ids: Collection[str], mean_id: str)
         if scores:
             lines.append(GroupLine(row, scores, mean.median if mean else None, row.mark(mean_id)))
     return lines
-
-
-def _our_row(columns: BoardColumns, evaluation: Evaluation, name: str, label: str, scores: Scores) -> EncoderRow:
-    """The row of an evaluation, with these of its scores."""
-    summary = evaluation.summary
-    inexact = [task for task, record in summary["tasks"].items() if record["data"] != EXACT]
-    marks = _marks(columns, scores, summary["seen"], inexact)
-    means = _means(columns, scores)
-    if columns.whole_averages and "*" in marks[AVERAGE]:
-        del means[AVERAGE]
-    cost = {key: summary["cost"].get(key) for key in COSTS}
-    return _row(columns, scores, means, marks, name=name, label=label, family=summary["encoder"]["family"], cost=cost)
-
-
-def _published_row(columns: BoardColumns, row: PublishedRow) -> EncoderRow:
-    """A published row. Its averages are those that were printed; one that was not is computed."""
-    averages = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
-    means = _means(columns, row.scores) | {id: mean for id, mean in averages.items() if mean is not None}
-    marks = _marks(columns, row.scores, seen=(), inexact=())
-    return _row(columns, row.scores, means, marks, name=row.model, label="published", family=row.family)
-
-
-def _row(columns: BoardColumns, scores: Scores, means: Scores, marks: Mapping[str, str], **about: Any) -> EncoderRow:
-    """The row with these scores, means and marks, by the ids of columns. `about` are the fields of `Row` that do not follow from them."""
-    # Two means with the mark * can be compared if they have it for the same cause: that the same columns have scores.
-    causes = {}
-    for mean_id, tasks in columns.mean_tasks.items():
-        ids = [id for id, column in columns.of_tasks.items() if id in scores and column.task in tasks]
-        causes[mean_id] = {"*": ids}
-    return EncoderRow(
-        **about,
-        split="test",
-        scores={id: single(scores[id]) for id in columns.of_tasks if id in scores},
-        means={id: single(mean) for id, mean in means.items()},
-        missing=columns.benchmark.missing([columns.of_tasks[id].task for id in scores]),
-        seen=[id for id in [*columns.of_tasks, *columns.types] if "‡" in marks[id]],
-        partial=[type_id for type_id in columns.types if "*" in marks[type_id]],
-        marks=marks,
-        causes=causes,
-    )
-
-
-def _means(columns: BoardColumns, scores: Scores) -> dict[str, float]:
-    """The means of a row by id: over tasks; of each type of which the row has all tasks that have a column; over types, if all have a mean."""
-    by_task = {columns.of_tasks[id].task: score for id, score in scores.items()}
-    means = {}
-    for type_id, mean in columns.benchmark.type_means(by_task).items():
-        if columns.types[type_id].tasks.keys() & columns.tasks <= by_task.keys():
-            means[type_id] = mean
-    if len(means) == len(columns.types):
-        means[BY_TYPE] = fmean(means.values())
-    if by_task:
-        means[AVERAGE] = fmean(by_task.values())
-    return means
-
-
-def _marks(columns: BoardColumns, scores: Scores, seen: Collection[str], inexact: Collection[str]) -> dict[str, str]:
-    """The marks of a row by id; `Row.mark` says what each means. `seen` and `inexact` are the tasks that have the marks ‡ and †."""
-    marks = dict.fromkeys(columns.of_tasks, "")
-    for id in scores:
-        task = columns.of_tasks[id].task
-        marks[id] = ("†" if task in inexact else "") + ("‡" if task in seen else "")
-    scored_tasks = {columns.of_tasks[id].task for id in scores}
-    for mean_id, tasks in columns.mean_tasks.items():
-        is_partial = bool(scored_tasks) and any(task not in scored_tasks for task in tasks)
-        is_seen = any(task in seen for task in scored_tasks & tasks.keys())
-        marks[mean_id] = ("*" if is_partial else "") + ("‡" if is_seen else "")
-    return marks

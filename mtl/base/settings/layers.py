@@ -13,6 +13,9 @@ from mtl.base.names import meant
 from mtl.base.settings.schema import CHOICES, CODE, INDIFFERENT, LOCATIONS, LOGGERS, Config, EmbedderOptions, config_of
 from mtl.base.untrusted_yaml import read_yaml
 
+# Keys that saved configurations may have, which change no result and are no longer read.
+GONE = ("selected", "statistic")
+
 
 def shipped(folder: str) -> Path:
     """A folder that comes with the package (configs or embeddings): inside it when installed, beside it in a checkout."""
@@ -119,10 +122,10 @@ def differences(path: Path, config: Config, keys: Collection[str] | None = None,
 
 
 def _saved(path: Path) -> dict[Any, Any]:
-    """The content of the configuration that a run saved. Raises InputError for a missing file and as `read_yaml` does."""
+    """The content of the configuration that a run saved, without the keys GONE. Raises InputError for a missing file and as `read_yaml` does."""
     if not path.exists():
         raise InputError(f"no such file; is {path.parent} a run folder?", path=path)
-    return read_yaml(path)
+    return {key: value for key, value in read_yaml(path).items() if key not in GONE}
 
 
 def matches(key: str, names: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """Guess the keys of a task of a suite file from its files."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ def _guess_row_targets(guess: Guess, tables: SplitTables, known: Mapping[str, An
 
 
 def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word: bool = False) -> SplitTables:
-    """The files with targets; the guess asks about doubtful ones. Raises InputError if a file without targets is no test file beside others."""
+    """The files with targets; the guess asks about doubtful ones. Raises InputError if a train, a dev or the only file has no targets."""
     labelled = SplitTables()
     for split, table in tables.items():
         column = table.columns[target] if table.has(target) else FileColumn(target, [])
@@ -97,17 +97,18 @@ def _files_with_targets(guess: Guess, tables: SplitTables, target: str, by_word:
             raise InputError(table.incomplete.get(target, f"no targets in column {quoted(target)}"), path=table.path)
         if is_needed or len(targets) > 1:  # a single target in a test file may be a placeholder
             labelled[split] = table
-        if len(targets) == 1 and len(tables) > 1:
-            doubt = f"all targets of {split} are {quoted(min(targets))}: a placeholder? Then no score on {split} means anything"
-            guess.questions.append(f"files.{split}: {doubt}")
-        guess.questions += _lacking_targets(split, table, target)
+        guess.questions += _doubts(split, table, target, targets if len(tables) > 1 else set())
     return labelled
 
 
-def _lacking_targets(split: str, table: FileTable, target: str) -> list[str]:
-    """The questions about rows of a file that lack a target."""
+def _doubts(split: str, table: FileTable, target: str, targets: Collection[str]) -> list[str]:
+    """The questions about the targets of a file: whether a single one is a placeholder, and about rows that lack one."""
     lacking = [table.incomplete[name] for name in target.split(BESIDE) if name in table.incomplete]
-    return [f"files.{split}: {rows}: fill or delete these rows, or no score is on this file" for rows in lacking]
+    doubts = [f"{rows}: fill or delete these rows, or no score is on this file" for rows in lacking]
+    if len(targets) == 1:
+        fact = f"all targets of {split} are {quoted(min(targets))}"
+        doubts.insert(0, f"{fact}: a placeholder? Then no score on {split} means anything")
+    return [f"files.{split}: {doubt}" for doubt in doubts]
 
 
 def _declare_texts_and_group(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:

@@ -41,8 +41,9 @@ class SeveralLabels:
         """The table with the labels of each row as one column of texts, in which SEPARATOR stands between them whatever the file has. A table that
         lacks one of the columns, or has other values than truths where all should be truths, comes back as it is."""
         columns = [table.columns[name] for name in self.columns if table.has(name)]
-        are_as_expected = not self.are_truths or all(column.has_only_truths for column in columns)
-        if len(columns) < len(self.columns) or not are_as_expected:
+        if len(columns) < len(self.columns) or (
+            self.are_truths and not all(column.has_only_truths for column in columns)
+        ):
             return table
         rows = zip(*(column.lists or column.texts for column in columns), strict=True)
         cells = [SEPARATOR.join(sorted(self._labels_of_row(row))) for row in rows]
@@ -80,12 +81,12 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
         return SeveralLabels(names, f"{len(columns)} columns", are_truths=are_truths)
 
     likely = next((several for several in several_labels(table, columns) if several.columns == names), None)
-    if "kind" not in known and "label_separator" not in known:  # the user leaves open whether there are several
+    if not {"kind", "label_separator"} & known.keys():  # the user leaves open whether there are several
         return likely
     if columns[0].lists:
         return SeveralLabels(names, "lists of labels")
-    likely_separator = likely.separator if likely else SEPARATOR
-    return SeveralLabels(names, "cells with labels", separator=known.get("label_separator") or likely_separator)
+    separator = known.get("label_separator") or (likely.separator if likely else SEPARATOR)
+    return SeveralLabels(names, "cells with labels", separator=separator)
 
 
 def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> list[SeveralLabels]:
@@ -144,9 +145,9 @@ def _labels_between(column: FileColumn, separator: str) -> set[str]:
     """The labels of cells that are cut at a separator, if it looks like one: at least half of the labels stand alone in other cells, too, or no cell
     has a single label. The latter is no evidence for a space, which is in all cells of texts, too."""
     multiple = [value for value in column.counts if separator in value.strip()]
-    single = {value for value in column.counts if separator not in value.strip()}
+    single = {value.strip() for value in column.counts if separator not in value.strip()}
     parts = {part.strip() for value in multiple for part in value.split(separator)}
-    labels = parts.union(value.strip() for value in single) - {""}
+    labels = parts.union(single) - {""}
     half_stand_alone = 2 * len(parts & single) >= len(labels)
     no_single_label = not single and separator != " "
     is_separator = bool(multiple) and (half_stand_alone or no_single_label)
@@ -155,26 +156,26 @@ def _labels_between(column: FileColumn, separator: str) -> set[str]:
 
 def guess_several(guess: Guess, several: SeveralLabels, tables: SplitTables) -> None:
     """Declare the keys of a task with several labels of a row, with figures of the main file. Raises InputError if no row has a label."""
-    by_split = {split: several.counted_labels(table) for split, table in tables.items()}
-    columns = list(by_split.values())
-    main, joined = columns[0], FileColumn.joined(columns)  # the first file is the main one
-    if not joined.counts:
+    counted = {split: several.counted_labels(table) for split, table in tables.items()}
+    main_labels = next(iter(counted.values()))  # the first file is the main one
+    all_labels = FileColumn.joined(list(counted.values()))
+    if not all_labels.counts:
         raise InputError(f"no row has a label in {quoted(several.target)}")
     guess.kind = MULTI_LABEL
     guess.declare(several.form, kind=MULTI_LABEL)
-    rows = tables.main.rows
-    labels = list(several.columns) if several.are_truths else sorted_labels(joined)
+    labels = list(several.columns) if several.are_truths else sorted_labels(all_labels)
     names = tables.main.columns[several.columns[0]].labels
     indices = [] if several.are_truths else indices_of_names(labels, names)
+    rows = tables.main.rows
     if indices:
         guess.declare("the names are in the file's metadata", labels=names, indices=indices)
     else:
-        guess.declare(f"{main.rows / rows:.2f} in a row", labels=labels)
+        guess.declare(f"{main_labels.counts.total() / rows:.2f} in a row", labels=labels)
     _declare_separator(guess, several.separator or SEPARATOR)
-    rarest = min(labels, key=lambda label: main.counts[label])
-    in_rows = f"the rarest label, {quoted(rarest)}, is in {share(main.counts[rarest], rows)} of the rows"
+    rarest = min(labels, key=lambda label: main_labels.counts[label])
+    in_rows = f"the rarest label, {quoted(rarest)}, is in {share(main_labels.counts[rarest], rows)} of the rows"
     guess.declare(f"{in_rows}; multi_macro_f1 counts all labels alike", metric="micro_f1")
-    guess.questions += label_questions(main, joined, by_split)
+    guess.questions += label_questions(main_labels, all_labels, counted)
 
 
 def _declare_separator(guess: Guess, separator: str) -> None:

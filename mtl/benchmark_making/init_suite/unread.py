@@ -1,4 +1,4 @@
-"""The columns that a task does not read: the reason for each, and questions about those that it may need all the same: lists, tags and places."""
+"""Why a task does not read a column, and questions about lists, tags and places among these columns, which it may need all the same."""
 
 import shlex
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ from mtl.data.columns import LIST
 from mtl.tasks.task import BESIDE
 
 ENDS = ("end", "stop", "to")  # words for the end of a place, where a column of its start has the word START
-# What lists, cells with tags and places may be, as sentences in which the names of the columns stand for {}.
+# What lists, cells with tags and places may be, as sentences with the {names} of the columns.
 USES = "tags (kind: token_labels), labels (kind: multi_label), answers (kind: answer) or spans (reading.spans)"
-LISTS_AS_TEXTS = "text: {} may be texts, too: 2 columns at most, or one text made of them"
-LISTS_AS_TARGET = f"target: {{}} may be the target: {USES}; or texts: answer target and text"
-TAGS_AS_TARGET = "kind: {} may hold a tag for each word of a text: kind=token_labels"
+LISTS_AS_TEXTS = "text: {names} may be texts, too: 2 columns at most, or one text made of them"
+LISTS_AS_TARGET = "target: {names} may be the target: " + USES + "; or texts: answer target and text"
+TAGS_AS_TARGET = "kind: {names} may hold a tag for each word of a text: kind=token_labels"
 PLACES_OF_SPANS = (
-    "spans: {} may mark spans of a text, or of a target (reading.spans), or say where answers begin (kind: answer); an end "
+    "spans: {names} may mark spans of a text, or of a target (reading.spans), or say where answers begin (kind: answer); an end "
     "must be the character after the last one, so add 1 where it is the last (docs/how-to/own-suite.md)"
 )
 
@@ -44,10 +44,11 @@ def unread_questions(main: FileTable, guess: Guess, known: Mapping[str, Any]) ->
     if guess.kind in (ANSWER, TOKEN_LABELS):
         names_by_question = {about_lists: [name for name in lists if not _only_says_more(main, name, target)]}
     else:
+        # A known target may still be tags of another kind, but known places are answered.
         tags = [name for name in _tags(main) if known.get("target", name) == name]
         places = [name for name in _places(main) if known.get("target") != name]
         names_by_question = {about_lists: lists, TAGS_AS_TARGET: tags, PLACES_OF_SPANS: places}
-    return [question.format(quoted_names(names)) for question, names in names_by_question.items() if names]
+    return [question.format(names=quoted_names(names)) for question, names in names_by_question.items() if names]
 
 
 def other_targets(task_id: str, table: FileTable) -> list[str]:
@@ -76,8 +77,9 @@ def _lists(table: FileTable) -> list[str]:
 
 def _only_says_more(table: FileTable, name: str, target: FileColumn) -> bool:
     """Whether a list only says more about the items of the target: it has one for each of them, or is the list of objects whose key the target is."""
-    sizes = [len(row) for row in table.columns[name].lists] if name in table.columns else []
-    return sizes == [len(row) for row in target.lists] or target.name.startswith(f"{name}.")
+    column = table.columns.get(name)  # None: some rows lack the list, or it cannot be read
+    has_one_for_each = column is not None and [len(row) for row in column.lists] == [len(row) for row in target.lists]
+    return has_one_for_each or target.name.startswith(f"{name}.")
 
 
 def _tags(table: FileTable) -> list[str]:

@@ -25,8 +25,7 @@ def plan_text(runs: Sequence[Job]) -> str:
                 parts = ["finished", average, format_duration(done["seconds"])]
             else:
                 left.append(seconds := expected[run.name].get(seed))
-                parts = [_state(run.folder.seed(seed))]
-                parts += [] if seconds is None else [f"about {format_duration(seconds)} in all"]
+                parts = [_state(run.folder.seed(seed)), f"about {format_duration(seconds)} in all" if seconds else ""]
             lines.append(" · ".join([f"{run.name}, seed {seed}", *filter(None, parts)]))
     lines.append(f"{len(lines)} seeds in all, {len(lines) - len(left)} finished")
     if left:

@@ -72,9 +72,8 @@ def _load_runs(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, 
     for number, entry in enumerate(entries, 1):
         naming = [key for key in entry.naming if key not in overrides]  # what all runs share is no part of their names
         overridden = RunEntry(entry.label, naming, {**entry.settings, **overrides})
-        by_task = entry.settings.get("tasks") == EACH
         try:
-            runs = _runs_by_task(overridden) if by_task else [_run(overridden)]
+            runs = _runs_by_task(overridden) if entry.settings.get("tasks") == EACH else [_run(overridden)]
         except InputError as error:
             settings = ", ".join(f"{key}={value}" for key, value in entry.settings.items())
             raise InputError(f"run {entry.label or f'{number} ({settings})'}: {error}", path=path) from None

@@ -102,9 +102,8 @@ class HeadsOnBody(TrainedNetworks):
         """`network` returns the network with a task's head, with its weights."""
         size = config.transformer.rows_at_once if config.finetune.train_encoder else config.finetune.batch_size
         super().__init__(config, encoder.device, size, lambda task: network(task).to(encoder.device), answers)
-        self.encoder, self.pooling, self.trained_on = encoder, encoder.pooling, encoder.trained_on
-        self.pretrained = encoder.pretrained
-        self.dim, self.parameters = encoder.dim, encoder.parameters
+        self.encoder, self.pretrained, self.pooling = encoder, encoder.pretrained, encoder.pooling
+        self.dim, self.parameters, self.trained_on = encoder.dim, encoder.parameters, encoder.trained_on
         self.parameters_without_embeddings = encoder.parameters_without_embeddings
         self.encode, self.fingerprint, self.versions = encoder.encode, encoder.fingerprint, encoder.versions
 

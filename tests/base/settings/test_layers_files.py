@@ -55,6 +55,9 @@ def test_a_saved_configuration_is_read_back_as_the_same(tmp_path: Path, embeddin
     config = load_job({"suite": "klej", "tasks": ["cbd"], "embeddings": embeddings}).config
     save_config(config, tmp_path / "config.yaml")
     assert read(tmp_path / "config.yaml") == config
+    with (tmp_path / "config.yaml").open("a", encoding="utf-8") as file:
+        file.write("statistic: median\n")  # a key of an earlier version
+    assert read(tmp_path / "config.yaml") == config and differences(tmp_path / "config.yaml", config) == []
 
 
 def test_differences_are_named_unless_they_do_not_change_results(tmp_path: Path) -> None:
