@@ -72,7 +72,7 @@ class Task:
 
     # What a model predicts.
     target: str = field(kw_only=True)  # the column with the right answer; several for multi_label, as in `anger + joy`
-    # of kind answer: the column with each answer's first character in its passage, from 0, as in `answers.answer_start[]`; default: looked up
+    # of kind answer: the column with the place of each answer, in characters from 0, as in `answers.answer_start[]`; default: it is looked up
     starts: str | None = None
     labels: list[str] | None = None  # of the kinds labels, token_labels, multi_label: the labels as in the files
     label_separator: str | None = None  # of kind multi_label: between the labels in a cell, as in `","`; default: `;`
@@ -112,7 +112,7 @@ class Task:
     source: Source | None = None
     # of such single files, by split: `sha256:…`, or `git:…` (`git hash-object FILE`). Tasks with other files are marked as reduced and as changed
     checksums: dict[str, str] = field(default_factory=dict)
-    # a copy on the Hugging Face Hub, for when `source` fails: `{dataset: OWNER/NAME}`; `splits` and `columns` say what these are called there
+    # a copy on the Hugging Face Hub, if `source` is missing or fails: `{dataset: OWNER/NAME}`; `splits` and `columns` say what these are called there
     hub: HubSource | None = None
     withdrawn: bool = False  # `true`: the publisher has withdrawn the data. `mtl data` asks for its copy `hub` alone, and messages say so
 
