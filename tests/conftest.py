@@ -14,7 +14,7 @@ from rows_suite import write_rows_suite
 from small_suite import SMALL, small_settings
 
 import mtl
-from mtl.base.display import set_display
+from mtl.base.display import set_receiver
 
 if TYPE_CHECKING:
     from report_browser import Opener, Page
@@ -92,7 +92,7 @@ def own_stage1(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture(autouse=True)
 def own_display() -> None:
     """Every test has a display that has shown nothing yet."""
-    set_display(None)
+    set_receiver(None)
 
 
 @pytest.fixture(scope="session")

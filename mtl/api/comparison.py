@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from mtl.api.run import Run
 from mtl.api.show import MarkdownText, draw_scores, frame, grid
 from mtl.base.errors import InputError
-from mtl.base.interface import checked, foreign
+from mtl.base.interface import checked, errors_as_input
 from mtl.runs import finished
 from mtl.stats.samples import SampleCache
 from mtl.tasks.suite import AVERAGE
@@ -199,7 +199,7 @@ def _opened(compared: Compared) -> Sequence[finished.FinishedRun]:
     """The finished runs that one argument means: at least one. Raises InputError."""
     if isinstance(compared, Run):
         return [compared.record]
-    with foreign("runs"):
+    with errors_as_input("runs"):
         path = Path(compared)
     if (path / "config.yaml").exists() or not path.is_dir():
         return [finished.open_run(path)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from mtl.base.errors import InputError
-from mtl.base.interface import foreign
+from mtl.base.interface import errors_as_input
 
 MOST_ITEMS = 10_000  # of a list
 SUITE_PROBLEM = "must be a name, a path or a Suite, as in mtl.Suite.from_frames({'train': frame}, name='mine')"
@@ -26,7 +26,7 @@ def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> di
     from mtl.jobs.job import parse_settings
 
     merged: dict[str, Any] = {}
-    with foreign("settings"):  # a list that holds itself is a RecursionError
+    with errors_as_input("settings"):  # a list that holds itself is a RecursionError
         for layer in (*settings, named):
             if not isinstance(layer, str | Mapping):
                 raise InputError(f"settings are key=value strings or dictionaries, not {type(layer).__name__}")

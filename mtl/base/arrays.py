@@ -3,7 +3,7 @@
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -42,6 +42,15 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays by name, as `numpy.savez` does, beside the place and move them in. Raises OSError."""
     with replacing(path) as partial, partial.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+    """Write tensors and plain values as torch does, atomically."""
+    import torch
+
+    # If torch opens the file itself, it hides the error of a failed write. Of an open file, the error is in the chain of exceptions.
+    with replacing(path) as partial, partial.open("wb") as file:
+        torch.save(content, file)
 
 
 def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "torch.device | str" = "cpu") -> Content:

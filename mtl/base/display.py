@@ -22,28 +22,28 @@ DRAW_EVERY = 0.1  # seconds between two drawings of what advances; any other eve
 FORECAST_AFTER = 20.0  # seconds of training after which its speed is known
 LONG = 3600.0  # a training of all seeds that takes fewer seconds is not forecast
 
-_display: Callable[[Event], None] | None = None  # what shows the events of this process; None: not yet chosen
+_receiver: Callable[[Event], None] | None = None  # what takes the events of this process; None: not yet chosen
 
 
-def set_display(display: Callable[[Event], None] | None) -> None:
-    """Let a function show the events of this process, as one that sends them to another process; None: the display that fits standard error."""
-    global _display
-    _display = display
+def set_receiver(receiver: Callable[[Event], None] | None) -> None:
+    """Let a function take the events of this process, as one that sends them to another process; None: the display that fits standard error."""
+    global _receiver
+    _receiver = receiver
 
 
 def show(event: Event) -> None:
-    """Give an event to the display of this process."""
-    global _display
-    if _display is None:
-        _display = _fitting_display().show
-    _display(event)
+    """Give an event to the receiver of this process, which is by default the display that fits standard error."""
+    global _receiver
+    if _receiver is None:
+        _receiver = _new_display().take
+    _receiver(event)
 
 
-def _fitting_display() -> "Display":
-    """The display that fits standard error."""
+def _new_display() -> "LogDisplay | DrawnDisplay":
+    """A display that fits standard error."""
     if draws(sys.stderr):
-        return Terminal()
-    return Terminal(Cell()) if type(sys.stderr).__module__.startswith("ipykernel.") else Lines()
+        return DrawnDisplay(screen)
+    return DrawnDisplay(Cell()) if type(sys.stderr).__module__.startswith("ipykernel.") else LogDisplay()
 
 
 @contextmanager
@@ -53,35 +53,19 @@ def shown_run(run: RunBegun) -> Iterator[None]:
     try:
         yield
     finally:
-        show(RunEnded(run.run))
+        show(RunEnded(run.name))
 
 
-def log_to_standard_error(prefix: str = "") -> None:
-    """Write log lines to standard error, with a prefix where several processes write, and choose the display anew."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_OneLine(f"{prefix.replace('%', '%%')}%(message)s"))
-    logging.basicConfig(handlers=[handler])
-    set_display(None)
-
-
-class _OneLine(logging.Formatter):
-    """Shows a message of mtl in one line."""
-
-    def formatMessage(self, record: logging.LogRecord) -> str:
-        message = super().formatMessage(record)
-        return one_line(message) if record.name == logger.name else message
-
-
-class Display:
-    """What shows events. Each one logs a remark once, and once for runs how long the training of all seeds takes, as soon as its speed is known."""
+class Notices:
+    """The log lines of every display: each remark once, and once for runs how long the training of all seeds takes, as soon as its speed is known."""
 
     def __init__(self) -> None:
         self._remarks = set[str]()
         self._runs: list[RunBegun] = []
-        self._speed_is_known = False
+        self._is_speed_known = False
 
-    def show(self, event: Event) -> None:
-        """Show what an event says."""
+    def take(self, event: Event) -> None:
+        """Log what follows from an event."""
         match event:
             case Remark():
                 if event.text not in self._remarks:
@@ -90,12 +74,12 @@ class Display:
             case RunBegun():
                 self._runs.append(event)
             case RunEnded():
-                self._runs = [run for run in self._runs if run.run != event.run]
-                self._speed_is_known = self._speed_is_known and bool(self._runs)
+                self._runs = [run for run in self._runs if run.name != event.name]
+                self._is_speed_known = self._is_speed_known and bool(self._runs)
             case Advanced(unit="steps", at_most=True, total=int(steps)):  # a training, which alone may end earlier
                 done = event.done - event.first
-                if self._runs and not self._speed_is_known and done and event.seconds >= FORECAST_AFTER:
-                    self._speed_is_known = True
+                if self._runs and not self._is_speed_known and done and event.seconds >= FORECAST_AFTER:
+                    self._is_speed_known = True
                     self._log_forecast(event.title, event.seconds / done * steps)
 
     def _log_forecast(self, title: str, seconds: float) -> None:
@@ -103,21 +87,22 @@ class Display:
         seeds = sum(len(run.seeds) - len(run.done) for run in self._runs)
         seconds *= math.ceil(seeds / self._runs[0].at_once)
         if seconds >= LONG:
-            stage = title.rpartition("seed ")[2].partition(" · ")[2]
+            stage = title.rpartition("seed ")[2].partition(" · ")[2]  # what comes after the seed
             forecast = f"{stage} of {counted(seeds, 'seed')} takes about {format_duration(seconds)} at this speed"
             logger.warning("%s; faster: %s", forecast, self._runs[0].faster)
 
 
-class Lines(Display):
+class LogDisplay:
     """The display without a terminal: log lines of the logger "mtl". An operation logs its first line after FIRST_LINE seconds, and its end."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self._notices = Notices()
         # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.
         self._next_line: dict[tuple[str, int], float] = {}
 
-    def show(self, event: Event) -> None:
-        super().show(event)
+    def take(self, event: Event) -> None:
+        """Log what an event says."""
+        self._notices.take(event)
         match event:
             case Advanced():
                 if event.seconds >= self._next_line.get((event.title, event.key), FIRST_LINE):
@@ -135,21 +120,38 @@ class Lines(Display):
                 logger.info("%s", event.text)
 
 
-class Terminal(Display):
+class DrawnDisplay:
     """Draws on the terminal that standard error is, or in a notebook's cell."""
 
-    def __init__(self, surface: Screen | Cell = screen) -> None:
-        super().__init__()
+    def __init__(self, surface: Screen | Cell) -> None:
+        self._notices = Notices()
         self._surface = surface
         self._lock = threading.RLock()
         self.drawing = Drawing()
         self._last_drawn = float("-inf")  # when the display was last drawn
 
-    def show(self, event: Event) -> None:
+    def take(self, event: Event) -> None:
+        """Draw what an event changes."""
         with self._lock:
-            super().show(event)
+            self._notices.take(event)
             now = time.monotonic()
             self.drawing.take(event, now)
             if not isinstance(event, Advanced) or now >= self._last_drawn + DRAW_EVERY:
                 self._last_drawn = now
                 self._surface.draw(self.drawing.lines(self._surface.size(sys.stderr).columns, now), sys.stderr)
+
+
+def log_to_standard_error(prefix: str = "") -> None:
+    """Write log lines to standard error, with a prefix where several processes write, and choose the display anew."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine(f"{prefix.replace('%', '%%')}%(message)s"))
+    logging.basicConfig(handlers=[handler])
+    set_receiver(None)
+
+
+class _OneLine(logging.Formatter):
+    """Shows a message of mtl in one line."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        message = super().formatMessage(record)
+        return one_line(message) if record.name == logger.name else message

@@ -30,25 +30,25 @@ class Drawing:
                 self._operations[event.title, event.key] = event
             case Ended(last=last):
                 self._operations.pop((last.title, last.key), None)
-            case RunBegun(run=run):
+            case RunBegun(name=name):
                 if not self._runs:
                     self._first_begin = now
                     self._finish_times.clear()
                     self._scores.clear()
                     self._finished.clear()
-                self._runs[run] = event
-                self._finished[run] = set(event.done)
-            case RunEnded(run=run):
-                self._runs.pop(run, None)
-                self._scores = {key: scored for key, scored in self._scores.items() if key[0] != run}
+                self._runs[name] = event
+                self._finished[name] = set(event.done)
+            case RunEnded(name=name):
+                self._runs.pop(name, None)
+                self._scores = {key: scored for key, scored in self._scores.items() if scored.run != name}
             case Scored():
                 self._take_scores(event, now)
 
     def _take_scores(self, scored: Scored, now: float) -> None:
         """Keep the scores of a seed beside those that it had on other tasks."""
-        place = scored.run, scored.seed
-        before = self._scores[place].scores if place in self._scores else {}
-        self._scores[place] = structs.replace(scored, scores={**before, **scored.scores})
+        key = scored.run, scored.seed
+        before = self._scores[key].scores if key in self._scores else {}
+        self._scores[key] = structs.replace(scored, scores={**before, **scored.scores})
         finished = self._finished.setdefault(scored.run, set())
         if scored.final and scored.seed not in finished:
             finished.add(scored.seed)
@@ -57,10 +57,10 @@ class Drawing:
     def lines(self, columns: int, now: float) -> list[str]:
         """The lines to draw on a terminal of this width."""
         # A training, which alone may end earlier than at its last step, is shown at once.
-        shown = [each for each in self._operations.values() if each.at_most or each.seconds >= SHOW_AFTER]
-        title_width = max((len(each.title) for each in shown), default=0)
+        shown = [state for state in self._operations.values() if state.at_most or state.seconds >= SHOW_AFTER]
+        title_width = max((len(operation.title) for operation in shown), default=0)
         overview = [self._overview(now)] if self._runs else []
-        return [*overview, *(_operation_line(each, title_width) for each in shown), *self._table(columns)]
+        return [*overview, *(_operation_line(operation, title_width) for operation in shown), *self._table(columns)]
 
     def _overview(self, now: float) -> str:
         """The runs, the seeds that are done, and the time that the others are expected to take."""

@@ -55,7 +55,7 @@ class Ended(Struct, tag=True, frozen=True):
 class RunBegun(Struct, tag=True, frozen=True):
     """A run begins to train."""
 
-    run: str  # its name among several; empty if there is only one
+    name: str  # which run of several it is; empty if there is only one
     title: str  # what it is
     seeds: Sequence[int]
     done: Sequence[int]  # those of its seeds that were finished before
@@ -66,7 +66,7 @@ class RunBegun(Struct, tag=True, frozen=True):
 class RunEnded(Struct, tag=True, frozen=True):
     """A run is finished, or has failed."""
 
-    run: str
+    name: str  # as in `RunBegun`
 
 
 class Scored(Struct, tag=True, frozen=True):
@@ -76,7 +76,7 @@ class Scored(Struct, tag=True, frozen=True):
     scores: dict[str, str]
     average: str = ""  # of all tasks; empty if it is unknown
     final: bool = False  # whether the seed is finished
-    run: str = ""  # as in `RunBegun`
+    run: str = ""  # the name of its run
 
 
 class Detail(Struct, tag=True, frozen=True):

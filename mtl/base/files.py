@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from pathlib import Path
@@ -19,7 +19,7 @@ WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}  # of a disk that is full, da
 
 
 @contextmanager
-def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
+def write_errors_at(path: Path, partial: Path | None = None) -> Iterator[None]:
     """Within the block, the error of a failed write, of any type, becomes an OSError on `path` or below it, not on `partial`, its temporary path."""
     try:
         yield
@@ -36,7 +36,7 @@ def replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")  # no process on any machine uses it
     try:
-        with naming(path, partial):
+        with write_errors_at(path, partial):
             yield partial
             with partial.open("rb") as written:
                 os.fsync(written.fileno())
@@ -80,15 +80,6 @@ def write_text(path: Path, text: str) -> None:
         partial.write_text(text, encoding="utf-8", newline="")
 
 
-def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
-    """Write tensors and plain values as torch does, atomically."""
-    import torch
-
-    # If torch opens the file itself, it hides the error of a failed write. Of an open file, the error is in the chain of exceptions.
-    with replacing(path) as partial, partial.open("wb") as file:
-        torch.save(content, file)
-
-
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON, atomically."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
@@ -124,10 +115,10 @@ def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
             number, names = int(match[1]), []
         else:
             continue
-        below = [Path(name) for name in names if isinstance(name, str) and Path(name).is_relative_to(partial)]
-        is_of_disk = number in WRITE_ERRORS and (below or not names)  # not of reading another file
-        if is_of_disk or (below and cause is error):
-            blamed = path / below[0].relative_to(partial) if below else path
+        written = [Path(name) for name in names if isinstance(name, str) and Path(name).is_relative_to(partial)]
+        is_of_other_file = bool(names) and not written  # as an error of reading is
+        if (number in WRITE_ERRORS and not is_of_other_file) or (written and cause is error):
+            blamed = path / written[0].relative_to(partial) if written else path
             return OSError(number, os.strerror(number), str(blamed))
     return None
 

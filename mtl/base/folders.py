@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from mtl.base.errors import InputError
-from mtl.base.files import flush, naming, sha256, without_empty_folders
+from mtl.base.files import flush, sha256, without_empty_folders, write_errors_at
 from mtl.base.locks import lock
 from mtl.base.untrusted import is_inside, read_json
 
@@ -22,8 +22,8 @@ MEANWHILE = f"{LIST}.meanwhile"  # in the staging folder: the list that holds wh
 OTHER_FOLDER = "move it away, or name a new folder"
 
 
-class _Listed(TypedDict):
-    """The content of the list: the SHA-256 that mtl gave each file, by its path; two while a file is being replaced."""
+class _FileList(TypedDict):
+    """The content of the file LIST: the SHA-256 that mtl gave each file, by its path; two while a file is being replaced."""
 
     files: dict[str, list[str]]
 
@@ -42,7 +42,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     names the file below `path`, or `path` itself, and not the temporary folder. Raises InputError as `check_new_folder`, before the block."""
     check_new_folder(path)
     path = path.resolve()
-    with staging(path, path.parent) as stage, naming(path, stage):
+    with staging(path, path.parent) as stage, write_errors_at(path, stage):
         check_new_folder(path)  # another process may have made it before the lock was taken
         yield stage
         flush(stage)
@@ -70,20 +70,20 @@ def staging(path: Path, beside: Path) -> Iterator[Path]:
                 lock_file.unlink()
 
 
-def check_written(folder: Path) -> None:
+def check_writable(folder: Path) -> None:
     """Raise InputError if `write_files` may not write to a folder: it has files, but no list, or a damaged one."""
     if not (folder / LIST).exists():
         if folder.is_dir() and any(folder.iterdir()):
             raise InputError(f"is not empty, and no {LIST} in it says what mtl wrote; {OTHER_FOLDER}", path=folder)
         check_new_folder(folder)
-    _listed(folder)
+    _read_list(folder)
 
 
-def _listed(folder: Path) -> dict[str, list[str]]:
+def _read_list(folder: Path) -> dict[str, list[str]]:
     """The hashes of the files that mtl wrote in a folder, by path; empty if there is no list. Raises InputError for a damaged list."""
     if not (folder / LIST).exists():
         return {}
-    files = read_json(folder / LIST, _Listed, OTHER_FOLDER)["files"]
+    files = read_json(folder / LIST, _FileList, OTHER_FOLDER)["files"]
     if wrong := [name for name in files if not is_inside(name)]:
         raise InputError(f"{wrong[0]!r} is no path below the folder; {OTHER_FOLDER}", path=folder / LIST)
     return files
@@ -91,24 +91,23 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     """Write files to a folder, by their paths in it, with slashes, and remove those that mtl wrote there before and that are not among them.
-
     All other files stay. An error while the files are moved, or a kill, leaves some new and some old files, and the same command completes them. An
-    earlier error changes nothing. A lone surrogate becomes its escape sequence. Raises InputError as `check_written`, and for a changed file."""
+    earlier error changes nothing. A lone surrogate becomes its escape sequence. Raises InputError as `check_writable`, and for a changed file."""
     contents = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
     new = {name: [hashlib.sha256(content).hexdigest()] for name, content in contents.items()}
-    check_written(folder)
+    check_writable(folder)
     path = folder.resolve()
     # A folder may be published while it is written, so files are staged beside it, if its parent is on the same file system and writable.
     stages_inside = path.is_dir() and (os.path.ismount(path) or not os.access(path.parent, os.W_OK))
     beside = path if stages_inside else path.parent
-    with without_empty_folders(path), staging(path, beside) as stage, naming(folder, stage):
-        old = _listed(folder)
+    with without_empty_folders(path), staging(path, beside) as stage, write_errors_at(folder, stage):
+        old = _read_list(folder)
         # Where a file system does not distinguish upper and lower case, a name in another case is not a known one.
         present = {name: _hash_if_known(folder, name, old.get(name, ())) for name in old | new}
         changed = [name for name in new if present[name] not in new[name]]
         stale = [name for name, digest in present.items() if name not in new and digest is not None]
-        either = {name: sorted({*old.get(name, ()), *new.get(name, ())}) for name in present}
-        contents |= {MEANWHILE: _list_of(either), LIST: _list_of(new)}
+        old_or_new = {name: sorted({*old.get(name, ()), *new.get(name, ())}) for name in present}
+        contents |= {MEANWHILE: _list_content(old_or_new), LIST: _list_content(new)}
         for name in (*changed, MEANWHILE, LIST):
             (stage / name).parent.mkdir(parents=True, exist_ok=True)
             (stage / name).write_bytes(contents[name])
@@ -129,8 +128,8 @@ def _move(stage: Path, folder: Path, changed: Sequence[str], stale: Sequence[str
         shutil.move(stage / name, folder / name)
 
 
-def _list_of(files: Mapping[str, list[str]]) -> bytes:
-    return (json.dumps(_Listed(files=dict(sorted(files.items()))), indent=1) + "\n").encode()
+def _list_content(files: Mapping[str, list[str]]) -> bytes:
+    return (json.dumps(_FileList(files=dict(sorted(files.items()))), indent=1) + "\n").encode()
 
 
 def _hash_if_known(folder: Path, name: str, known: Sequence[str]) -> str | None:

@@ -35,7 +35,7 @@ def checked(function: Function) -> Function:
                 continue
             is_variadic = parameter.kind is parameter.VAR_POSITIONAL
             items = value if is_variadic else [value]
-            with foreign(name):
+            with errors_as_input(name):
                 values = tuple(_argument(item, parameter.annotation, name) for item in items)
             bound.arguments[name] = values if is_variadic else values[0]
         with resources_as_input():
@@ -45,7 +45,7 @@ def checked(function: Function) -> Function:
 
 
 @contextmanager
-def foreign(key: str) -> Iterator[None]:
+def errors_as_input(key: str) -> Iterator[None]:
     """For a block that reads objects of other libraries: an error of any kind that they raise becomes an InputError with this key."""
     try:
         yield
@@ -62,22 +62,29 @@ def _argument(value: Any, hint: Any, name: str) -> Any:
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)
-    fitting = [kind for kind in _kinds(hint) if _fits(value, get_origin(kind) or kind)]
-    if not fitting:
+    alternative = _best_alternative(value, hint)
+    if alternative is None:
         raise InputError(_mismatch(value, hint), key=name)
-    # Any stands before all others, and a dictionary before a list: a dictionary is a collection too, of its keys.
-    kind = max(fitting, key=lambda kind: (kind is Any, get_origin(kind) is Mapping))
-    inner = get_args(kind) if isinstance(get_origin(kind), type) else ()
-    if isinstance(value, Mapping) and len(inner) == 2:
-        return _dictionary(value, *inner, name)
+    item_hints = get_args(alternative) if isinstance(get_origin(alternative), type) else ()
+    if isinstance(value, Mapping) and len(item_hints) == 2:
+        return _dictionary(value, *item_hints, name)
     # An iterator can be read only once, and the items of a range are of one type.
-    if not inner or isinstance(value, str | bytes | range) or not isinstance(value, Collection):
-        return value
-    return [_argument(item, inner[0], f"{name}.{number}") for number, item in enumerate(value)]
+    has_items = isinstance(value, Collection) and not isinstance(value, str | bytes | range)
+    if item_hints and has_items:
+        return [_argument(item, item_hints[0], f"{name}.{number}") for number, item in enumerate(value)]
+    return value
+
+
+def _best_alternative(value: Any, hint: Any) -> Any | None:
+    """Of the alternatives of the hint that the value fits, the one to read it by; None if it fits none."""
+    fitting = [kind for kind in _alternatives(hint) if _fits(value, get_origin(kind) or kind)]
+    # Any stands before all others, and a dictionary before a list: a dictionary is a collection too, of its keys.
+    return max(fitting, key=lambda kind: (kind is Any, get_origin(kind) is Mapping), default=None)
 
 
 def _dictionary(value: Mapping[Any, Any], key_hint: Any, item_hint: Any, name: str) -> dict[Any, Any]:
     """A dictionary, or another mapping, whose keys and values fit these hints. Raises InputError as `_argument`."""
+    # The only dictionaries of dictionaries that functions take have a task's values under its id.
     if get_origin(item_hint) is Mapping and not all(isinstance(item, Mapping) for item in value.values()):
         form = f"{{TASK: {str(dict(value))[:100]}}}"
         raise InputError(f"must be a dictionary with a dictionary for each task, as in {form}", key=name)
@@ -87,21 +94,21 @@ def _dictionary(value: Mapping[Any, Any], key_hint: Any, item_hint: Any, name: s
 
 def _mismatch(value: Any, hint: Any) -> str:
     """What an argument must be, and what this value is that does not fit."""
-    kinds = _kinds(hint)
-    takes_numbers = int in kinds or float in kinds
+    alternatives = _alternatives(hint)
+    takes_numbers = int in alternatives or float in alternatives
     if takes_numbers and isinstance(value, int | float) and not abs(value) <= LARGEST_NUMBER:  # which NaN is not either
         return f"must be a number from {-LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}"
-    words = dict.fromkeys(WORDS.get(get_origin(kind) or kind, f"a {getattr(kind, '__name__', kind)}") for kind in kinds)
-    wanted = ", ".join([" or ".join(words), *getattr(hint, "__metadata__", ())])
+    words = [WORDS.get(get_origin(kind) or kind, f"a {getattr(kind, '__name__', kind)}") for kind in alternatives]
+    wanted = ", ".join([" or ".join(dict.fromkeys(words)), *getattr(hint, "__metadata__", ())])
     return f"must be {wanted}, not a value of type {type(value).__name__}"
 
 
-def _kinds(hint: Any) -> tuple[Any, ...]:
+def _alternatives(hint: Any) -> tuple[Any, ...]:
     """The types of a union; of another annotation, itself, without what `Annotated` says of it."""
     if get_origin(hint) is Annotated:
-        return _kinds(hint.__origin__)
+        return _alternatives(hint.__origin__)
     if get_origin(hint) in (Union, types.UnionType):
-        return tuple(kind for part in get_args(hint) for kind in _kinds(part))
+        return tuple(alternative for part in get_args(hint) for alternative in _alternatives(part))
     return (hint,)
 
 

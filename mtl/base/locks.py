@@ -24,38 +24,39 @@ RENEW_EVERY = 15.0  # seconds between two renewals of a named lock
 STALE_AFTER = 90.0  # seconds without a renewal after which its process counts as lost
 CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ
 LOST = 75  # the exit status of a process whose named lock was taken over
+NAMED = ".process"  # the suffix of the named lock in the place of a lock of the system
 NO_FLOCK = {ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK}  # the errors of flock on file systems that do not support it
 
 
-class Busy(Exception):
+class LockHeld(Exception):
     """Another process holds a lock. The message, if any, says what to do if the lock is stale."""
 
 
 @contextmanager
 def lock(path: Path, message: str | None = None) -> Iterator[None]:
-    """Hold the lock of this file within the block. If another process holds it, log the message and wait; without a message, raise Busy. Without
+    """Hold the lock of this file within the block. If another process holds it, log the message and wait; without a message, raise LockHeld. Without
     flock, this is a `named_lock`, and a killed process of another machine seems to hold it until it counts as lost."""
     try:
         system_lock = _system_lock(path, timeout=0)
-    except Busy:
+    except LockHeld:
         if message is None:
             raise
         logger.info("%s; waiting for it", message)
         system_lock = _system_lock(path, timeout=-1)
-    with system_lock or named_lock(_named_lock_path(path), message):
+    with system_lock or named_lock(path.with_name(path.name + NAMED), message):
         yield
 
 
 def is_held(path: Path) -> bool:
     """Whether another process holds the lock of this file (`lock`), which is not made. The answer needs the system's lock for a moment."""
-    if running_holder(_named_lock_path(path)) is not None:
+    if running_holder(path.with_name(path.name + NAMED)) is not None:
         return True
     if not path.is_file() or path.is_symlink():
         return False
     try:
         with _system_lock(path, timeout=0) or nullcontext():
             return False
-    except Busy:
+    except LockHeld:
         return True
     except OSError:  # such as a folder of someone else, which only its owner can lock
         return False
@@ -65,7 +66,7 @@ def is_held(path: Path) -> bool:
 def named_lock(path: Path, message: str | None) -> Iterator[None]:
     """Hold the named lock that this file is, within the block. If another process holds it, log the message and wait. A process that has not renewed
     its lock for STALE_AFTER seconds is lost, and its lock is taken over; if it lives all the same, cut off for a while, it ends when it finds this
-    out. Without a message, nothing is waited for: Busy is raised, unless the other process is one of this machine that has ended."""
+    out. Without a message, nothing is waited for: LockHeld is raised, unless the other process is one of this machine that has ended."""
     path.parent.mkdir(parents=True, exist_ok=True)
     holder = Holder.me()
     _acquire(path, holder, message)
@@ -129,12 +130,12 @@ def running_holder(path: Path) -> Holder | None:
 
 
 def _system_lock(path: Path, timeout: float) -> AbstractContextManager[Any] | None:
-    """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock. Raises Busy and OSError."""
+    """The system's lock of this file, acquired within `timeout` seconds (-1: no limit); None where there is no flock. Raises LockHeld and OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         return FileLock(path, timeout=timeout, fallback_to_soft=False).acquire()
     except Timeout:
-        raise Busy from None
+        raise LockHeld from None
     except OSError as error:
         if error.errno not in NO_FLOCK:
             blamed = path if path.exists() else path.parent  # the user does not know a lock's file that cannot be made
@@ -142,28 +143,24 @@ def _system_lock(path: Path, timeout: float) -> AbstractContextManager[Any] | No
         return None
 
 
-def _named_lock_path(path: Path) -> Path:
-    """The named lock in the place of a lock of the system."""
-    return path.with_name(f"{path.name}.process")
-
-
-def _acquire(path: Path, holder: Holder, message: str | None) -> None:
+def _acquire(path: Path, me: Holder, message: str | None) -> None:
     """Create the named lock for this process, as soon as no other process holds it."""
-    last_seen, since, has_logged = None, 0.0, False  # the other process's lock, and when its last renewal was seen
-    while not _create(path, holder):
+    last_seen = None
+    changed_at = 0.0  # when the lock was seen to change, by the clock here: the clocks of machines differ
+    has_logged = False
+    while not _create(path, me):
         seen = _seen_lock(path)
-        if seen is None:
+        if seen is None:  # it was released meanwhile
             continue
         if seen != last_seen:
-            last_seen, since = seen, time.monotonic()
-        # Time is measured here: the clocks of machines differ.
-        rival, is_stale = seen[0], time.monotonic() - since > STALE_AFTER
-        if (rival and rival.is_dead) or is_stale:
+            last_seen, changed_at = seen, time.monotonic()
+        rival, is_stale = seen[0], time.monotonic() - changed_at > STALE_AFTER
+        if is_stale or (rival and rival.is_dead):
             _remove_lost(path, seen)
             continue
         if message is None:
             who = rival or "another process"
-            raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
+            raise LockHeld(f"; {who} holds it; if no such process runs on any machine, remove {path}")
         if not has_logged:
             has_logged = True
             logger.info("%s (%s); waiting for it", message, rival or "unknown")

@@ -37,7 +37,7 @@ class Progress:
     ...     shown.reach(5_000_000)
 
     On a terminal and in a notebook it shows a bar, which disappears at the end. Otherwise it logs lines such as
-    "reading a.txt · 1.2 GB of 7.2 GB (17%) · 3 min 05 s left" (`Lines`). Both change only when `advance`, `reach` or `note` is called."""
+    "reading a.txt · 1.2 GB of 7.2 GB (17%) · 3 min 05 s left" (`LogDisplay`). Both change only when `advance`, `reach` or `note` is called."""
 
     def __init__(self, title: str, total: int | None, unit: str, done: int = 0, at_most: bool = False) -> None:
         """The operation has `total` units (None: unknown), or `at_most` so many, of which `done` were done before; `unit` is a plural, or "B"."""
@@ -80,10 +80,7 @@ class Progress:
 
 
 def progress(items: Collection[Item], title: str, unit: str) -> Iterator[Item]:
-    """Yield the items and show the progress with `Progress`.
-    >>> for text in progress(["a", "b"], "tokenizing", "texts"):
-    ...     pass
-    """
+    """Yield the items and show the progress with `Progress`, as in `for text in progress(texts, "tokenizing", "texts")`."""
     with Progress(title, len(items), unit) as bar:
         for item in items:
             yield item

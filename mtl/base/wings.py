@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 PACKAGE = Path(__file__).parent.parent
 Entry = TypeVar("Entry")
 
-# The hooks of wings. Any stands for types of packages that import this one.
+# What wings add, as types. Any stands for types of packages that import this one.
 Commands = Callable[[Any], None]  # adds commands to argparse's actions
 Boards = Callable[[Path], list[Any]]  # the leaderboards (`mtl.reports.board.Leaderboard`) on what lies below a folder
 Notes = Callable[[Any, Any, Any, Any], list[str]]  # on tests: a leaderboard's columns, rows, tests and scale -> notes
@@ -45,25 +45,26 @@ class Trainings:
 
 @dataclass(frozen=True)
 class Wing:
-    """What a wing adds. Everything here is imported when it is first used (`lazy`)."""
+    """What a wing adds, beside what others add. Everything here is imported when it is first used (`lazy`)."""
 
     commands: Commands | None = None
     names: Mapping[str, str] = field(default_factory=dict)  # what it adds to `import mtl`, each as "module:name"
     boards: Boards | None = None
     notes: Notes | None = None
     importers: tuple[Importer, ...] = ()  # files that `mtl import` takes
-    fetch_copy: FetchCopy | None = None
     data_notes: Mapping[str, str] = field(default_factory=dict)  # by a name that is no suite, what `mtl data` answers
+    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # packages, as in `mtl.base.extras.EXTRAS`
+    # What only one wing adds, the first that sets it (`hook`).
+    fetch_copy: FetchCopy | None = None
     trainings: Trainings | None = None  # of word vectors
     tag_spans: TagSpans | None = None
     trained_body: TrainedBody | None = None
     text_vectors: TextVectors | None = None
-    # Further entries of registries of the core, by name, each as "module:name".
+    # Further entries of registries of the core (`Registry`), by name, each as "module:name".
     engines: Mapping[str, str] = field(default_factory=dict)  # ways to execute units of work (`mtl.jobs.engines`)
     methods: Mapping[str, str] = field(default_factory=dict)  # `mtl.methods.method_kind.MethodKind`
     target_kinds: Mapping[str, str] = field(default_factory=dict)  # `mtl.tasks.target_kind.TargetKind`
     metrics: Mapping[str, str] = field(default_factory=dict)  # `mtl.tasks.metrics.Metric`
-    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # packages, as in `mtl.base.extras.EXTRAS`
 
 
 @cache
@@ -77,12 +78,12 @@ class Registry(UserDict[str, Entry]):
     """A registry of the core that wings add to. What they add is imported when the registry is first read."""
 
     def __init__(self, core: Mapping[str, Entry], wing_field: str) -> None:
-        """The core's entries are by name; the field of `Wing` with this name has further ones, each as "module:name"."""
+        """The core's entries are by name; the field of `Wing` with this name has further ones."""
         self.core, self._wing_field = core, wing_field
 
     @cached_property
     def data(self) -> dict[str, Entry]:  # type: ignore[override]
-        """All entries by name, the core's first."""
+        """All entries by name, the core's first: what `UserDict` reads. They are made late, because a wing may import the registry's module."""
         added = {name: resolve(where) for wing in wings() for name, where in getattr(wing, self._wing_field).items()}
         return {**self.core, **added}
 

@@ -38,9 +38,9 @@ def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
-        escaped = [cell.replace("|", "\\|") for cell in cells]
-        at_left = map(str.ljust, escaped[:left], widths)
-        at_right = map(str.rjust, escaped[left:], widths[left:])
+        safe = [cell.replace("|", "\\|") for cell in cells]  # a bar would end the cell
+        at_left = map(str.ljust, safe[:left], widths)
+        at_right = map(str.rjust, safe[left:], widths[left:])
         return "| " + " | ".join([*at_left, *at_right]) + " |"
 
     rules = ["-" * (width + 2) for width in widths[:left]] + ["-" * (width + 1) + ":" for width in widths[left:]]

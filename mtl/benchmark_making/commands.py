@@ -167,7 +167,7 @@ def _run_together(runs: Sequence["Job"], command: str) -> None:
 
 
 def _sweep(arguments: argparse.Namespace) -> None:
-    from mtl.base.folders import check_written
+    from mtl.base.folders import check_writable
     from mtl.benchmark_making.sweeps.making import run_sweep
     from mtl.benchmark_making.sweeps.sweep import load_sweep
     from mtl.jobs.job import parse_settings
@@ -179,7 +179,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
 
         print(plan_text(sweep.runs))
         return
-    check_written(arguments.out)  # before days of training
+    check_writable(arguments.out)  # before days of training
     for run in sweep.runs:
         run.check_memory()
     finished = sum(run.is_finished for run in sweep.runs)

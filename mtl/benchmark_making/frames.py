@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mtl.base.errors import InputError, locating
-from mtl.base.interface import foreign
+from mtl.base.interface import errors_as_input
 from mtl.base.names import is_file_name, text_problem
 from mtl.base.untrusted import is_deep
 from mtl.benchmark_making.data_files import write_records
@@ -54,7 +54,7 @@ def write_frames(by_task: Mapping[str, Mapping[str, Frame]], data_dir: Path) -> 
         (data_dir / task).mkdir(parents=True)
         for split, frame in by_split.items():
             key = f"frames.{task}.{split}"
-            with locating(key=key), foreign(key):
+            with locating(key=key), errors_as_input(key):
                 columns = {name: _values(frame, name) for name in _column_names(frame)}
                 if len({len(values) for values in columns.values()}) > 1:
                     raise InputError("its columns have different lengths")

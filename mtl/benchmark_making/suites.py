@@ -16,7 +16,7 @@ from mtl.api.show import MarkdownText, frame
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.folders import new_folder
-from mtl.base.interface import checked, foreign
+from mtl.base.interface import checked, errors_as_input
 from mtl.base.log import logger
 from mtl.base.settings.layers import find_yaml
 from mtl.base.untrusted_yaml import read_yaml
@@ -224,7 +224,7 @@ def _write(source: Path, guessed: "SuiteGuess") -> Suite:
 
 def _cache_folder(cache_dir: str | PathLike[str], source: Path, name: str, *keys: Any) -> Path:
     """The folder in the cache for a suite with this name, its language and known keys, and the data files in `source`."""
-    with foreign("tasks"):
+    with errors_as_input("tasks"):
         content = json.dumps([FRAMES_FORMAT, name, *keys, _checksums(source)], sort_keys=True, default=str)
     return Path(cache_dir, "frames", f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:16]}")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.interface import foreign
+from mtl.base.interface import errors_as_input
 from mtl.jobs.predicted_files import PredictedValues
 from mtl.jobs.value_rows import SPLIT, ValueRows, plain_prediction, value_rows
 from mtl.submissions.files import SPLITS
@@ -48,7 +48,7 @@ def _task_lines(values: Any, suite: Suite, id: str, indices: Indices, key: str) 
     """The predictions of one task, by its id and the split."""
     task = suite.tasks[id]
     lines: dict[tuple[str, str], PredictionLines] = {}
-    with foreign(key):
+    with errors_as_input(key):
         for split, found in _rows_by_split(values, task, key).items():
             ids = _ids(found, split, indices.get((id, split), []), key)
             data_cells = [{name: row[name] for name in row if name not in NO_DATA} for row in found.rows]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.base.interface import foreign
+from mtl.base.interface import errors_as_input
 from mtl.base.wording import counted
 from mtl.data.columns import LIST
 from mtl.data.examples import Row, make_example
@@ -18,7 +18,7 @@ SHOWN = 200  # characters of a row in a message
 def as_rows(task: Task, rows: Any) -> list[Row]:
     """A task's rows, in the forms that `mtl.methods.predictor.Predictor.predict` takes, each as a list. Raises InputError for another form."""
     lists: list[Row] = []
-    with foreign("rows"):
+    with errors_as_input("rows"):
         if isinstance(rows, str | Mapping):
             raise InputError(f"{_forms(task)}; not a {type(rows).__name__}")
         if hasattr(rows, "columns"):  # a DataFrame

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import torch
 
-from mtl.base.arrays import read_checkpoint
+from mtl.base.arrays import read_checkpoint, write_checkpoint
 from mtl.base.device import device_of
 from mtl.base.display import show
 from mtl.base.events import Detail
-from mtl.base.files import write_checkpoint
 from mtl.base.settings.schema import Config
 from mtl.data.dataset import last_texts
 from mtl.methods.coded import Coded, Training, fit_tasks

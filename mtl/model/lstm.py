@@ -1,10 +1,8 @@
 """A bidirectional LSTM over sequences of different lengths, with layers of our own for the CPU.
 PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass grows with the square of the length. A layer here computes the input
 products of many steps, and the gradient of each weight matrix, in one matrix product, and keeps a step's arithmetic in memory that is in the cache.
-
 Sequences are packed (`mtl.model.packing`). Matrices are feature-major: one row for each feature, one column for each step of each sequence. The
 recurrent products have few sequences and many gates; in this layout they run up to twice as fast, and each of a step's four gates is one block.
-
 If the data and the weight matrices are bfloat16 and the biases float32, the factors and results of all matrix products are bfloat16, with sums in
 float32. Gates, cells and their gradients stay float32. The states and the gates' gradients are bfloat16, because only products read them."""
 

@@ -122,12 +122,11 @@ class Heads(nn.Module):
         crf: bool = False,
     ) -> None:
         """
-        Args:
+        Args: those of `Head`, and
             outputs: the number of outputs of each task's head for one input, by task id.
             attention_size: None means pair tasks have no attention between their sentences.
             projection: the size to which each token is projected before pooling, except where a pair has attention, as in jiant.
-            cosine: whether the head of a pair without marked spans whose target is a number is a `CosineHead`.
-            dim, hidden_size, dropout, overlap, crf: as in `Head`."""
+            cosine: whether the head of a pair without marked spans whose target is a number is a `CosineHead`."""
         super().__init__()
         self.dim, self.outputs, self.tasks = dim, dict(outputs), [task.id for task in tasks]
         shared: dict[str, Any] = {"hidden_size": hidden_size, "dropout": dropout, "overlap": overlap, "crf": crf}

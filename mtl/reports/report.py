@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mtl.base.clock import now
 from mtl.base.errors import InputError
-from mtl.base.folders import check_written, write_files
+from mtl.base.folders import check_writable, write_files
 from mtl.base.log import logger
 from mtl.base.names import meant
 from mtl.base.wings import wings
@@ -25,7 +25,7 @@ def write_report(
     """Compare all runs of `runs_dir`, write the report (index.html, Markdown, LaTeX and CSV) to the folder `out`, and return the path of its page. It
     names `command`, the command line; resamples are kept in `cache_dir`; `references` name runs to test every run against. Raises InputError without
     a finished run or evaluation, for an unknown reference and damaged files, and as `write_files`."""
-    check_written(out)
+    check_writable(out)
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
     wing_boards = [board for wing in wings() if wing.boards is not None for board in wing.boards(runs_dir)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mtl.base.errors import BusyError, InputError
 from mtl.base.files import without_empty_folders, write_json
-from mtl.base.locks import Busy, lock, named_lock
+from mtl.base.locks import LockHeld, lock, named_lock
 from mtl.base.settings.layers import differences, save_config
 from mtl.base.settings.schema import Config
 from mtl.base.untrusted import check_plain_folder, read_bytes, read_json
@@ -98,7 +98,7 @@ class RunFolder:
                         shutil.rmtree(partial)
                     else:
                         partial.unlink(missing_ok=True)  # its folder may have been such a file
-            except Busy as error:
+            except LockHeld as error:
                 problem = f"another process is running in this folder; wait until it has ended{error}"
                 raise BusyError(problem, path=self.path) from None
             except OSError as error:

@@ -1,7 +1,6 @@
-"""Metrics on bootstrap resamples of the scored rows.
-From G groups of rows, a resample draws G groups with replacement, each with all its rows (Efron and Tibshirani 1993, chapter 8; Davison and Hinkley
-1997, section 3.8: with nested data, draw only the outermost level). All seeds, runs and tasks on the same scored rows have the same resamples, so
-that differences are computed within each resample (Berg-Kirkpatrick et al. 2012)."""
+"""Metrics on bootstrap resamples of the scored rows. From G groups of rows, a resample draws G groups with replacement, each with all its rows (Efron
+and Tibshirani 1993, chapter 8; Davison and Hinkley 1997, section 3.8: with nested data, draw only the outermost level). All seeds, runs and tasks on
+the same scored rows have the same resamples, so that differences are computed within each resample (Berg-Kirkpatrick et al. 2012)."""
 
 import zlib
 from collections.abc import Iterator

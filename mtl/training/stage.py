@@ -17,11 +17,12 @@ from pytorch_lightning.callbacks import Callback, EarlyStopping
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch.utils.data import DataLoader
 
+from mtl.base.arrays import write_checkpoint
 from mtl.base.device import device_of
 from mtl.base.display import show
 from mtl.base.errors import DivergedError, InputError
 from mtl.base.events import Detail, Scored
-from mtl.base.files import write_checkpoint, write_json
+from mtl.base.files import write_json
 from mtl.base.log import logger
 from mtl.base.memory import peak_memory
 from mtl.base.progress import Progress

@@ -19,9 +19,9 @@ from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Callback, Checkpoint
 from torch import Tensor
 
-from mtl.base.arrays import read_checkpoint
+from mtl.base.arrays import read_checkpoint, write_checkpoint
 from mtl.base.errors import DivergedError, InputError, reason_of, resource_problem
-from mtl.base.files import naming, write_checkpoint
+from mtl.base.files import write_errors_at
 from mtl.base.untrusted import Count
 from mtl.training.checkpoints import are_weights_of
 
@@ -114,7 +114,7 @@ def train(
         KeyboardInterrupt: for SIGTERM, too."""
     begin = TrainingBegun()
     all_callbacks = [*callbacks, begin, StateOfEpoch(resume)] if resumable else [*callbacks, begin]
-    with quiet(), naming(resume.parent):
+    with quiet(), write_errors_at(resume.parent):
         trainer = pl.Trainer(
             devices=1,
             reload_dataloaders_every_n_epochs=1,

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from fake_terminal import Clock, FakeTerminal, run_in_pty
 
-from mtl.base.display import Terminal
+from mtl.base.display import DrawnDisplay
 from mtl.base.events import Advanced, Detail, Ended, Remark, RunBegun, RunEnded, Scored
 from mtl.base.terminal import Screen
 
@@ -39,12 +39,12 @@ BEGUN = RunBegun("", "klej-sample · LSTM", [1, 2, 3], [1])
 
 
 def test_a_run_with_its_stage_and_the_last_scores(clock: Clock, terminal: FakeTerminal) -> None:
-    display = Terminal(Screen())
-    display.show(BEGUN)
+    display = DrawnDisplay(Screen())
+    display.take(BEGUN)
     clock.now += 10
-    display.show(Scored(2, {"cdsc-e": "70.0", "cbd": "50.0"}, "60.0"))
+    display.take(Scored(2, {"cdsc-e": "70.0", "cbd": "50.0"}, "60.0"))
     clock.now += 10
-    display.show(advanced("seed 2 · stage 1", 15, note="average 60.0, cbd"))
+    display.take(advanced("seed 2 · stage 1", 15, note="average 60.0, cbd"))
     assert terminal.shown == [
         "1 of 3 seeds done · 20 s so far · klej-sample · LSTM",
         "seed 2 · stage 1  █████                 15 of 60 steps · at most 30 s left · av",
@@ -56,83 +56,83 @@ def test_a_run_with_its_stage_and_the_last_scores(clock: Clock, terminal: FakeTe
 
 
 def test_scores_are_drawn_at_once_also_right_after_a_step(clock: Clock, terminal: FakeTerminal) -> None:
-    display = Terminal(Screen())
-    display.show(BEGUN)
-    display.show(advanced("seed 2 · stage 1", 15))
-    display.show(Scored(2, {"cbd": "50.0"}, "50.0"))
+    display = DrawnDisplay(Screen())
+    display.take(BEGUN)
+    display.take(advanced("seed 2 · stage 1", 15))
+    display.take(Scored(2, {"cbd": "50.0"}, "50.0"))
     assert "cbd          50.0" in terminal.shown
 
 
 def test_time_left_is_that_of_the_seeds_that_are_trained_here(clock: Clock, terminal: FakeTerminal) -> None:
-    display = Terminal(Screen())
-    display.show(BEGUN)
+    display = DrawnDisplay(Screen())
+    display.take(BEGUN)
     clock.now += 120
-    display.show(Scored(2, {"cbd": "50.0"}, "50.0", final=True))
+    display.take(Scored(2, {"cbd": "50.0"}, "50.0", final=True))
     clock.now += 60
-    display.show(Scored(3, {"cbd": "61.5"}))
+    display.take(Scored(3, {"cbd": "61.5"}))
     assert terminal.shown == [
         "2 of 3 seeds done · 3 min 00 s so far, about 1 min 00 s left · klej-sample · LS",
         "scores     seed 2  seed 3 …",
         "cbd          50.0      61.5",
         "average      50.0         –",
     ]
-    display.show(RunEnded(""))
+    display.take(RunEnded(""))
     assert terminal.shown == [""]
 
 
 def test_several_runs_at_once_name_their_seeds(clock: Clock, terminal: FakeTerminal) -> None:
-    display = Terminal(Screen())
+    display = DrawnDisplay(Screen())
     for name in ("random", "fasttext"):
-        display.show(RunBegun(name, "a title", [1, 2], []))
-        display.show(Scored(1, {"cbd": "50.0"}, "", run=name))
+        display.take(RunBegun(name, "a title", [1, 2], []))
+        display.take(Scored(1, {"cbd": "50.0"}, "", run=name))
     clock.now += 1
-    display.show(advanced("fasttext · seed 1 · stage 1", 30))
+    display.take(advanced("fasttext · seed 1 · stage 1", 30))
     assert terminal.shown[0] == "0 of 4 seeds done · 1 s so far · 2 runs"
     assert terminal.shown[2] == "scores     random 1 …  fasttext 1 …"
-    display.show(RunEnded("random"))
+    display.take(RunEnded("random"))
     clock.now += 1
-    display.show(Scored(2, {"cbd": "51.0"}, "", run="fasttext"))
+    display.take(Scored(2, {"cbd": "51.0"}, "", run="fasttext"))
     assert terminal.shown[2] == "scores   fasttext 1 …  fasttext 2 …"
 
 
 def test_a_table_too_large_shows_the_last_seeds_and_first_lines(clock: Clock, terminal: FakeTerminal) -> None:
     terminal.columns, terminal.lines = 40, 6
-    display = Terminal(Screen())
+    display = DrawnDisplay(Screen())
     for seed in range(1, 8):
         clock.now += 1
-        display.show(Scored(seed, {f"task-{n}": "50.0" for n in range(9)}, "50.0", final=True))
-    display.show(BEGUN)
+        display.take(Scored(seed, {f"task-{n}": "50.0" for n in range(9)}, "50.0", final=True))
+    display.take(BEGUN)
     clock.now += 1
-    display.show(Scored(7, {"task-1": "12.5"}, final=True))
+    display.take(Scored(7, {"task-1": "12.5"}, final=True))
     assert max(map(len, terminal.shown)) < 40 and len(terminal.shown) <= 5
-    display = Terminal(Screen())
+    display = DrawnDisplay(Screen())
     for seed in range(1, 8):
         clock.now += 1
-        display.show(Scored(seed, {"cbd": "50.0"}, final=True))
+        display.take(Scored(seed, {"cbd": "50.0"}, final=True))
     heading = display.drawing.lines(40, 0.0)[0]
     assert heading.split("  ")[-1] == "seed 7" and "seed 1" not in heading
     assert "seed 1" in display.drawing.lines(200, 0.0)[0]
 
 
 def test_short_operations_are_not_drawn_and_all_disappear(clock: Clock, terminal: FakeTerminal) -> None:
-    display = Terminal(Screen())
+    display = DrawnDisplay(Screen())
     short = Advanced(1, "reading", 5, 0, 10, "rows", 0.5)
-    display.show(short)
+    display.take(short)
     assert terminal.shown == [""]
     clock.now += 1
-    display.show(Advanced(1, "reading", 6, 0, 10, "rows", 1.5))
+    display.take(Advanced(1, "reading", 6, 0, 10, "rows", 1.5))
     assert terminal.shown == ["reading  ████████████          6 of 10 rows · 1 s left"]
-    display.show(Ended(short, failed=False))
+    display.take(Ended(short, failed=False))
     assert terminal.shown == [""]
 
 
 def test_remarks_appear_once_details_not(
     clock: Clock, terminal: FakeTerminal, caplog: pytest.LogCaptureFixture
 ) -> None:
-    display = Terminal(Screen())
+    display = DrawnDisplay(Screen())
     with caplog.at_level(logging.INFO, logger="mtl"):
         for event in (Remark("21 MB"), Detail("stage 1 is done"), Remark("21 MB"), Remark("22 MB")):
-            display.show(event)
+            display.take(event)
     assert caplog.messages == ["21 MB", "22 MB"]
 
 

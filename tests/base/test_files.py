@@ -12,8 +12,9 @@ import safetensors.torch
 import torch
 from input_errors import refused
 
+from mtl.base.arrays import write_checkpoint
 from mtl.base.errors import InputError
-from mtl.base.files import check_space, replacing, sha256, without_empty_folders, write_checkpoint, write_text
+from mtl.base.files import check_space, replacing, sha256, without_empty_folders, write_text
 from mtl.base.folders import new_folder
 
 

@@ -8,7 +8,7 @@ import pytest
 from input_errors import raises_input_error, refused
 
 from mtl.base import folders
-from mtl.base.folders import LIST, check_written, new_folder, write_files
+from mtl.base.folders import LIST, check_writable, new_folder, write_files
 
 SITE = {"index.html": "one", "systems/a.html": "a", "systems/b.html": "b"}
 LEFT = ".site.0123456789abcdef0123456789abcdef.partial"
@@ -35,7 +35,7 @@ def test_a_site_is_written_again_beside_files_of_its_user(tmp_path: Path) -> Non
     write_files(tmp_path / "again", {"index.html": "three"})  # a copy has the list, too
     mine = {"CNAME": "example.org", "systems/thesis.html": "mine"}
     assert content(tmp_path / "again") == {**mine, "index.html": "three"}
-    check_written(tmp_path / "absent")
+    check_writable(tmp_path / "absent")
 
 
 FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from input_errors import raises_input_error, refused
 
-from mtl.base.interface import checked, foreign
+from mtl.base.interface import checked, errors_as_input
 
 
 class Odd:
@@ -68,5 +68,5 @@ def test_errors_of_files_and_of_foreign_objects_are_one_line() -> None:
 
     refused(lambda: read("none"))
     refused(lambda: checked(lambda: Path("a\0b").read_text(encoding="utf-8"))())
-    with raises_input_error(key="frame"), foreign("frame"):
+    with raises_input_error(key="frame"), errors_as_input("frame"):
         raise KeyError("a\nb")

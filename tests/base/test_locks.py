@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mtl.base import locks
-from mtl.base.locks import LOST, Busy, Holder, holder_of, is_held, lock, named_lock
+from mtl.base.locks import LOST, Holder, LockHeld, holder_of, is_held, lock, named_lock
 
 ELSEWHERE = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
 
@@ -55,15 +55,15 @@ def test_a_killed_process_releases_its_lock(tmp_path: Path, monkeypatch: pytest.
     path = tmp_path / "folder/.lock"
     holder = forked(lock(path), tmp_path / "held")
     try:
-        with pytest.raises(Busy), lock(path):
+        with pytest.raises(LockHeld), lock(path):
             pass
     finally:
         os.kill(holder, signal.SIGKILL)
         os.waitpid(holder, 0)
     for _ in range(2):
-        with lock(path), pytest.raises(Busy), lock(path):
+        with lock(path), pytest.raises(LockHeld), lock(path):
             pass
-        with lock(path, "busy"), pytest.raises(Busy), lock(path):
+        with lock(path, "busy"), pytest.raises(LockHeld), lock(path):
             pass
 
 
@@ -72,7 +72,7 @@ def test_another_machine_s_lock_is_not_removed(tmp_path: Path, monkeypatch: pyte
     without_flock(monkeypatch, missing)
     write(tmp_path / ".lock.process", ELSEWHERE)
     message = r"; process 1 on elsewhere since .* holds it; if no such process runs on any machine, remove .*\.process"
-    with pytest.raises(Busy, match=message), lock(tmp_path / ".lock"):
+    with pytest.raises(LockHeld, match=message), lock(tmp_path / ".lock"):
         pass
 
 
@@ -84,7 +84,7 @@ def test_one_that_waits_takes_over_the_lock_of_a_lost_machine(
     start = time.monotonic()
     with caplog.at_level("INFO", logger="mtl"), lock(tmp_path / ".lock", "another process fills it"):
         assert time.monotonic() - start >= 0.2
-        with pytest.raises(Busy), lock(tmp_path / ".lock"):
+        with pytest.raises(LockHeld), lock(tmp_path / ".lock"):
             pass
     assert "another process fills it (process 1 on elsewhere since 2026-01-31 12:00:00 UTC); waiting" in caplog.text
     with lock(tmp_path / ".lock"):

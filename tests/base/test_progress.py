@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fake_terminal import Clock
 
-from mtl.base.display import Lines, show, shown_run
+from mtl.base.display import LogDisplay, show, shown_run
 from mtl.base.events import Detail, Remark, RunBegun
 from mtl.base.progress import Progress, hidden_progress, progress
 
@@ -15,7 +15,7 @@ from mtl.base.progress import Progress, hidden_progress, progress
 def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Clock:
     fake = Clock()
     monkeypatch.setattr("mtl.base.progress.time", fake)
-    monkeypatch.setattr("mtl.base.display._display", Lines().show)
+    monkeypatch.setattr("mtl.base.display._receiver", LogDisplay().take)
     caplog.set_level(logging.INFO, logger="mtl")
     return fake
 

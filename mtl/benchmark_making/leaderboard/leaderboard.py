@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from mtl.base.errors import InputError, shortened
-from mtl.base.folders import check_written, write_files
+from mtl.base.folders import check_writable, write_files
 from mtl.base.log import logger
 from mtl.base.progress import progress
 from mtl.base.terminal import visible
@@ -52,7 +52,7 @@ def make_leaderboard(suite: Suite, folder: Path, gold: Path, out: Path, rules: R
     if gold.resolve().is_relative_to(out.resolve()):
         problem = f"{gold} is in the folder of the site, {out}, which is published; name another one"
         raise InputError(problem, key="gold")
-    check_written(out)
+    check_writable(out)
     tasks = scoring.read_labelled_rows(suite, gold, rules.split)
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 import torch
 
-from mtl.base.display import log_to_standard_error, set_display, show
+from mtl.base.display import log_to_standard_error, set_receiver, show
 from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.events import Advanced, Detail, Ended, Event, Scored
 from mtl.base.locks import LOST
@@ -125,7 +125,7 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
     with standard_streams():
         log_to_standard_error(unit.prefix)
         if RELAYED:
-            set_display(partial(send, unit.prefix))
+            set_receiver(partial(send, unit.prefix))
         try:
             with sigterm_as_interrupt():
                 report.send((None, unit.call(*unit.arguments)))

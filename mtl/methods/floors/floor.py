@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from mtl.base.arrays import write_checkpoint
 from mtl.base.errors import InputError
-from mtl.base.files import write_checkpoint, write_json
+from mtl.base.files import write_json
 from mtl.base.log import logger
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress

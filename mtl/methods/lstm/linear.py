@@ -17,9 +17,9 @@ import scipy
 import sklearn
 import torch
 
-from mtl.base.arrays import read_checkpoint
+from mtl.base.arrays import read_checkpoint, write_checkpoint
 from mtl.base.errors import InputError
-from mtl.base.files import write_checkpoint, write_json
+from mtl.base.files import write_json
 from mtl.base.log import logger
 from mtl.base.progress import Progress
 from mtl.base.settings.schema import Config, FloorConfig

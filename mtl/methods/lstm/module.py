@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader
 
 from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError, shortened
-from mtl.base.interface import foreign
+from mtl.base.interface import errors_as_input
 from mtl.data.examples import Row, make_example
 from mtl.methods.given_rows import as_rows
 from mtl.methods.heads import load_heads
@@ -209,7 +209,7 @@ def _codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Seq
         raise InputError(f"{len(targets)} for {len(rows)} rows", key="targets")
     kind = target_kind(task)
     inputs = [make_example(task, row).inputs for row in rows]
-    with foreign("targets"):
+    with errors_as_input("targets"):
         cells = [kind.join(target) if isinstance(target, list) else str(kind.from_python(target)) for target in targets]
         parsed = [kind.parse(cell, kind.size(of_row)) for cell, of_row in zip(cells, inputs, strict=True)]
         located = [kind.located(target, of_row[0], None) for target, of_row in zip(parsed, inputs, strict=True)]

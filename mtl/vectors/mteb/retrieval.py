@@ -13,7 +13,7 @@ from mteb.models import SearchEncoderWrapper
 from mteb.models.model_meta import ScoringFunction
 from mteb.types import PromptType
 
-from mtl.base.files import check_space, naming
+from mtl.base.files import check_space, write_errors_at
 from mtl.base.locks import lock
 from mtl.base.progress import Progress
 from mtl.data.blocks import BLOCK
@@ -74,7 +74,7 @@ class CorpusSearch:
         path, vector_size = self._folder / f"{task}-{digest[:16]}.f32", FLOAT * dim  # in bytes
         self._folder.mkdir(parents=True, exist_ok=True)
         waiting = lock(path.with_suffix(".lock"), f"{path}: another process encodes this corpus")
-        with waiting, naming(path), path.open("ab") as file:
+        with waiting, write_errors_at(path), path.open("ab") as file:
             done = min(file.tell() // vector_size, len(self._corpus))
             if done == len(self._corpus):
                 file.truncate(done * vector_size)

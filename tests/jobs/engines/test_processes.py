@@ -15,7 +15,7 @@ from command_line import job
 from input_errors import refused
 from processes import CONTEXT, interrupted, start, wait_for
 
-from mtl.base.display import set_display, show
+from mtl.base.display import set_receiver, show
 from mtl.base.errors import DivergedError, InputError, UserError
 from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
 from mtl.base.locks import LOST
@@ -214,12 +214,12 @@ def relayed(written: bytes) -> list[Event]:
     """The events of a process that has written this."""
     reader, writer = os.pipe()
     seen = list[Event]()
-    set_display(seen.append)
+    set_receiver(seen.append)
     thread = relay(os.fdopen(reader, "rb"))
     os.write(writer, written)
     os.close(writer)
     thread.join()
-    set_display(None)
+    set_receiver(None)
     return seen
 
 
@@ -228,7 +228,7 @@ def sent(tmp_path: Path, prefix: str = "") -> bytes:
     before, file = os.dup(2), (tmp_path / "errors").open("wb")
     os.dup2(file.fileno(), 2)
     try:
-        set_display(partial(send, prefix))
+        set_receiver(partial(send, prefix))
         with Progress("seed 1 · stage 1", 10, "steps") as bar:
             bar.reach(4, "average 50.0")
         show(Scored(1, {"cbd": "50.0"}, final=True))
@@ -238,7 +238,7 @@ def sent(tmp_path: Path, prefix: str = "") -> bytes:
         os.dup2(before, 2)
         os.close(before)
         file.close()
-        set_display(None)
+        set_receiver(None)
     return (tmp_path / "errors").read_bytes()
 
 

@@ -18,8 +18,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import mtl.methods.lstm.linear as linear
-from mtl.base.arrays import read_checkpoint
-from mtl.base.files import write_checkpoint
+from mtl.base.arrays import read_checkpoint, write_checkpoint
 from mtl.data.dataset import Dataset, Split, input_rows
 from mtl.data.loading import load_dataset
 from mtl.data.splits import read_task
