@@ -6,8 +6,9 @@ from itertools import chain
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import INDEX, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.benchmark_making.init_suite.wording import percent, quoted, quoted_names
 
 LETTERS = "ABCDEFGHIJ"  # of candidates
 # Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
@@ -86,4 +87,4 @@ def _declare_choice(guess: Guess, names: list[str], numberings: list[list[str]],
     target = f"index of one, from {numbering[0]}" if numbering[0] in "01" else "letter of one"
     guess.declare(f"{number} candidates a row; in each the target is the {target}", candidates=names)
     chance = sum(1 / size for size in sizes) / len(sizes)
-    guess.declare(f"a random choice is right in {share(chance, 1)} of the rows", metric="accuracy")
+    guess.declare(f"a random choice is right in {percent(chance, 1)} of the rows", metric="accuracy")

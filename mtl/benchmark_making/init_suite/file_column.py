@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from mtl.benchmark_making.init_suite.column_names import ID_NAMES, NamedColumn
 
 INTEGER = re.compile("[+-]?[0-9]{1,400}")
 INDEX = re.compile("[0-9]{1,9}")  # of a candidate, a name or a character
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-TRUTH = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # the values for false and true, in lower case
-TRUE = {true for _, true in TRUTH}
+TRUTH_PAIRS = (("0", "1"), ("false", "true"), ("no", "yes"), ("0.0", "1.0"))  # values for false and true, in lower case
+TRUE = {true for _, true in TRUTH_PAIRS}
 # Cells that stand for no value, in lower case. "-1" is one where a whole column has it: test files of the Hub have it in place of labels.
 PLACEHOLDERS = {"", "-", "--", "?", "_", "nan", "null", "none", "n/a", "na", "<unk>", "tbd", "hidden"}
 # Letters of scripts that set no spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, and Han.
@@ -35,12 +35,15 @@ ROWS_PER_TARGET = 3  # on average, at least: in fewer rows, each target goes wit
 
 @dataclass(frozen=True)
 class FileColumn(NamedColumn):
-    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty."""
+    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty.
+
+    Of a large file, `texts` and `lists` are those of a random sample of its rows. What is computed from `counts` holds for the whole file if
+    `whole_counts` is given, as by `FileTable.whole`; what depends on the order of rows (`is_id`, `follows_from`) reads `texts`."""
 
     texts: list[str]
     lists: list[list[str]] = field(default_factory=list)
     labels: Sequence[str] = ()  # the names of the labels that its numbers stand for, where the file's metadata has them
-    all_counts: Mapping[str, int] | None = None  # of the values in the whole file, if `texts` is a sample of it
+    whole_counts: Mapping[str, int] | None = None  # of the values in the whole file, if `texts` is a sample of it
 
     @classmethod
     def joined(cls, columns: Sequence["FileColumn"]) -> "FileColumn":
@@ -52,8 +55,8 @@ class FileColumn(NamedColumn):
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """In how many rows of the file each text stands."""
-        return Counter(self.texts) if self.all_counts is None else Counter(self.all_counts)
+        """In how many rows each text stands."""
+        return Counter(self.texts if self.whole_counts is None else self.whole_counts)
 
     @property
     def rows(self) -> int:
@@ -92,14 +95,15 @@ class FileColumn(NamedColumn):
         return not self.lists and (plain <= PLACEHOLDERS or set(self.counts) == {"-1"})
 
     @property
-    def is_truth(self) -> bool:
+    def is_truth_pair(self) -> bool:
         """Whether the values are both truth values of one form, as "yes" and "no"."""
-        return any({value.lower() for value in self.counts} == {*pair} for pair in TRUTH)
+        values = {value.lower() for value in self.counts}
+        return any(values == set(pair) for pair in TRUTH_PAIRS)
 
     @property
     def has_only_truths(self) -> bool:
-        """Whether all values are truth values, of any form."""
-        return {value.lower() for value in self.counts} <= {value for pair in TRUTH for value in pair}
+        """Whether all values are truth values, of any form, perhaps of one kind alone."""
+        return {value.lower() for value in self.counts} <= set(chain(*TRUTH_PAIRS))
 
     @property
     def is_category(self) -> bool:
@@ -128,7 +132,8 @@ class FileColumn(NamedColumn):
         numbers = self.whole_numbers
         if numbers is None or len(numbers) < max(len(self.texts), LEAST_IDS):
             return False
-        return len({int(number) < int(following) for number, following in pairwise(self.texts)}) == 1
+        steps_upwards = {int(number) < int(following) for number, following in pairwise(self.texts)}
+        return len(steps_upwards) == 1
 
     def follows_from(self, target: "FileColumn") -> bool:
         """Whether each value of a target goes with one value of this column, as its name or a coarser label. No if few rows share a target."""

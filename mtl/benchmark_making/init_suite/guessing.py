@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.columns import group_column, known_column, text_columns
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, count, quoted, quoted_names
+from mtl.benchmark_making.init_suite.guess import WHY_GIVEN, Guess
 from mtl.benchmark_making.init_suite.kinds import guess_kind
 from mtl.benchmark_making.init_suite.passage_answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
 from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target_column import chosen_target
+from mtl.benchmark_making.init_suite.text_columns import declare_texts, group_column
 from mtl.benchmark_making.init_suite.token_tags import guess_tags, tagged_columns, words_of
 from mtl.benchmark_making.init_suite.unread import other_targets, unread_columns, unread_questions
+from mtl.benchmark_making.init_suite.wording import quantity, quoted, quoted_names
 from mtl.tasks.task import BESIDE, SPLITS
 
 
@@ -54,7 +55,7 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
             ways = [] if "target" in known else other_targets(guess.id, tables.main)
             raise InputError("; ".join([str(error), *ways])) from None
         _declare_texts_and_group(guess, tables, known)
-    guess.declare(GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
+    guess.declare(WHY_GIVEN, **{key: value for key, value in known.items() if key not in ("header", "reading")})
     _leave_out_files_without_inputs(guess, tables)
     _choose_scored_split(guess, test_has_targets="test" in labelled)
     guess.unread = unread_columns(tables, guess.keys)
@@ -117,13 +118,11 @@ def _declare_texts_and_group(guess: Guess, tables: SplitTables, known: Mapping[s
     candidates = known.get("candidates") or guess.keys.get("candidates", [])
     used = {target.name, *target.name.split(BESIDE), *candidates}
     if "text" in known:
-        guess.declare(GIVEN, text=[known_column(tables.main, name).name for name in known["text"]])
+        guess.declare(WHY_GIVEN, text=[tables.main.readable_column(name).name for name in known["text"]])
     else:
-        texts = text_columns(tables, target, used, has_candidates=len(candidates) > 0)
-        guess.declare(texts.why, text=texts.names)
-        guess.questions += texts.questions
+        declare_texts(guess, tables, used, has_candidates=len(candidates) > 0)
     if (group := group_column(tables, target, {*used, *guess.keys["text"]})) is not None:
-        values, rows = count(len(group.counts), "distinct value"), count(tables.main.rows, "row")
+        values, rows = quantity(len(group.counts), "distinct value"), quantity(tables.main.rows, "row")
         guess.declare(f"an id with {values} in {rows}: rows with the same one stay together", group=group.name)
 
 
@@ -155,7 +154,7 @@ def _check_known_columns(guess: Guess, main: FileTable, known: Mapping[str, Any]
     """Raise InputError, which lists what there is, for known columns that the file lacks, and for a text that is the target."""
     for name in [known.get("group"), *(known.get("candidates") or ()), known.get("starts")]:
         if name is not None:
-            known_column(main, name)
+            main.readable_column(name)
     if guess.keys["target"] in guess.keys["text"]:
         raise InputError(f"text: {quoted(guess.keys['target'])} is the target: {main.listed}")
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from mtl.base.errors import InputError, locating
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.guess import Guess, quoted
+from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.named_file import SPLIT_WORD, split_in
 from mtl.benchmark_making.init_suite.named_tasks import name_of_parts, task_id
+from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.tasks.task import SPLIT_OF, SPLITS
 
 DEFAULT = "default"  # the name of the configuration of a card that names none

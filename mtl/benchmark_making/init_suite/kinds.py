@@ -8,9 +8,10 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.choice import guess_choice
 from mtl.benchmark_making.init_suite.column_names import RATING_NAMES
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names
+from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, declare_labels, label_questions
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.benchmark_making.init_suite.wording import quantity, quoted, quoted_names, values_in_rows
 from mtl.data.rows import stream_rows
 from mtl.tasks.metrics import is_metric, metric_named
 
@@ -33,7 +34,7 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
     columns = list(by_split.values())
     main, joined = columns[0], FileColumn.joined(columns)  # the first file is the main one
     if len(joined.counts) < 2:
-        raise InputError(f"column {quoted(target)} has one value in all {count(joined.rows, 'row')}")
+        raise InputError(f"column {quoted(target)} has one value in all {quantity(joined.rows, 'row')}")
     if guess.kind == "number" and joined.numbers is None:
         raise InputError(f"{quoted(target)} has other values than numbers: {quoted_names(joined.counts, 8)}")
     if guess.kind in ("", "choice") and guess_choice(guess, tables, joined, known.get("candidates")):
@@ -47,7 +48,7 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
         _declare_range(guess, joined)
     else:
         if guess.kind == "word":  # the keys of other kinds say which they are, or the user does
-            guess.declare(_figures(main), kind="word")
+            guess.declare(values_in_rows(main), kind="word")
         guess.declare("", metric=METRICS.get(guess.kind, "accuracy"))
 
 
@@ -71,7 +72,7 @@ def _check_cells(table: FileTable, target: FileColumn) -> None:
         cells = zip(stream_rows(table.path, table.layout), table.cells([target.name]), strict=True)
         line = next(line for (line, _), (cell,) in cells if not cell.strip())
         remedy = "fill or delete these rows, or name all columns with a label or nothing, as in target: first + second"
-        problem = f"column {quoted(target.name)} is empty in {count(empty, 'row')}; {remedy}"
+        problem = f"column {quoted(target.name)} is empty in {quantity(empty, 'row')}; {remedy}"
         raise InputError(problem, path=table.path, line=line)
 
 
@@ -79,7 +80,7 @@ def _kind_of_numbers(guess: Guess, main: FileColumn, joined: FileColumn) -> str:
     """The kind that numbers look like: labels or numbers. The guess gets a question about whole numbers that may be either."""
     numbers = joined.numbers or []
     are_written_whole = joined.whole_numbers is not None  # 2.0 is whole, but not written so
-    if joined.is_truth or (are_written_whole and (main.labels or len(numbers) <= 2)):
+    if joined.is_truth_pair or (are_written_whole and (main.labels or len(numbers) <= 2)):
         return "labels"
     if not all(number.is_integer() for number in numbers):
         return "number"
@@ -89,7 +90,7 @@ def _kind_of_numbers(guess: Guess, main: FileColumn, joined: FileColumn) -> str:
     have_gaps = len(numbers) < most - least + 1
     if are_many and (are_ratings or have_gaps):
         return "number"
-    figures = f"{count(len(numbers), 'whole number')}, {least} to {most}"
+    figures = f"{quantity(len(numbers), 'whole number')}, {least} to {most}"
     guess.questions.append(f"kind: {figures}, may be {NUMBERS_OR_CLASSES}")
     return "number" if are_many or are_ratings or not are_written_whole else "labels"
 
@@ -102,14 +103,11 @@ def _kind_of_words(guess: Guess, main: FileColumn, joined: FileColumn) -> str:
         return "labels"
     are_mostly_texts = min(main.rows_of_several_words, len(main.counts)) * 2 > main.rows
     if are_mostly_texts:
-        raise InputError(f"column {quoted(main.name)} holds texts ({_figures(main)}): {TEXTS}")
-    guess.questions.append(f"kind: {_figures(main)} may be labels (kind: labels), or words without a list (kind: word)")
+        raise InputError(f"column {quoted(main.name)} holds texts ({values_in_rows(main)}): {TEXTS}")
+    guess.questions.append(
+        f"kind: {values_in_rows(main)} may be labels (kind: labels), or words without a list (kind: word)"
+    )
     return "word"
-
-
-def _figures(targets: FileColumn) -> str:
-    """How many values targets have, in words."""
-    return f"{count(len(targets.counts), 'distinct value')} in {count(targets.rows, 'row')}"
 
 
 def _declare_range(guess: Guess, targets: FileColumn) -> None:
@@ -118,6 +116,6 @@ def _declare_range(guess: Guess, targets: FileColumn) -> None:
     least, most = numbers[0], numbers[-1]
     low, high = math.floor(least), math.ceil(most)
     rounded = "" if (low, high) == (least, most) else f", {least:g} to {most:g}, rounded outwards"
-    figures = f"{count(len(numbers), 'distinct number')} in {count(targets.rows, 'row')}{rounded}"
+    figures = f"{quantity(len(numbers), 'distinct number')} in {quantity(targets.rows, 'row')}{rounded}"
     guess.declare(f"{figures}; check that the scale ends there", range=[low, high])
     guess.declare("compares the order; pearson compares the values", metric="spearman")

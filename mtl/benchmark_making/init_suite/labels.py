@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from mtl.benchmark_making.init_suite.file_column import INDEX, PLACEHOLDERS, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess, count, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.wording import percent, quantity, quoted, quoted_names, values_in_rows
 
 MULTI_LABEL = "multi_label"  # the kind of targets with several labels of a row
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # of labels in lower case; these three words may be labels
@@ -14,15 +15,16 @@ RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metr
 def declare_labels(guess: Guess, main: FileColumn, joined: FileColumn) -> None:
     """Declare labels, with the names of those that are numbers, and a metric: f1 if one of two is rare in the main file, else accuracy."""
     labels = sorted_labels(joined)
-    meanings = [f"{number}: {name}" for number, name in enumerate(main.labels) if str(number) in joined.counts]
-    figures = f"{count(len(labels), 'distinct value')} in {count(joined.rows, 'row')}"
-    guess.declare("; ".join([figures, *([", ".join(meanings)] if meanings else [])]), labels=labels)
+    names = ", ".join(f"{number}: {name}" for number, name in enumerate(main.labels) if str(number) in joined.counts)
+    guess.declare(f"{values_in_rows(joined)}; {names}" if names else values_in_rows(joined), labels=labels)
     most, rare = max(labels, key=main.counts.__getitem__), min(labels, key=main.counts.__getitem__)
-    why = f"{quoted(most)} is the target of {share(main.counts[most], main.rows)} of the rows"
+    why = f"{quoted(most)} is the target of {percent(main.counts[most], main.rows)} of the rows"
     if len(labels) == 2 and main.counts[rare] < RARE * main.rows:
         guess.declare(f"{why}, so accuracy says little", metric="f1")
-        why = f"the rare label, in {share(main.counts[rare], main.rows)} of the rows; check that it is the one to find"
-        guess.declare(why, positive=rare)
+        rows_with_rare = percent(main.counts[rare], main.rows)
+        guess.declare(
+            f"the rare label, in {rows_with_rare} of the rows; check that it is the one to find", positive=rare
+        )
     else:
         further = "; macro_f1 gives all labels the same weight" if main.counts[most] > (1 - RARE) * main.rows else ""
         guess.declare(f"{why}{further}", metric="accuracy")
@@ -30,7 +32,7 @@ def declare_labels(guess: Guess, main: FileColumn, joined: FileColumn) -> None:
 
 def label_questions(main: FileColumn, joined: FileColumn, by_split: Mapping[str, FileColumn]) -> list[str]:
     """What the user has to decide about the labels of a task: those of the main file, of all files together, and of each file."""
-    counted = {label: f"{quoted(label)} ({count(rows, 'row')})" for label, rows in joined.counts.items()}
+    counted = {label: f"{quoted(label)} ({quantity(rows, 'row')})" for label, rows in joined.counts.items()}
     questions = []
     for spellings in _spellings(joined.counts):
         variants = ", ".join(counted[label] for label in spellings)
@@ -41,7 +43,7 @@ def label_questions(main: FileColumn, joined: FileColumn, by_split: Mapping[str,
             questions.append(f"{counted[label]} may stand for no label; {remedy}")
     for split, column in by_split.items():
         if absent := [label for label in column.counts if label not in main.counts]:
-            rows = count(sum(column.counts[label] for label in absent), "row")
+            rows = quantity(sum(column.counts[label] for label in absent), "row")
             ways = "other spellings of the same labels, or labels that cannot be learnt?"
             questions.append(f"no training row has {quoted_names(absent)}, which {rows} of {split} have: {ways}")
     return [f"labels: {question}" for question in questions]

@@ -10,9 +10,10 @@ from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite.file_column import NUMBER
-from mtl.benchmark_making.init_suite.guess import GIVEN, Guess, quoted, quoted_names
+from mtl.benchmark_making.init_suite.guess import WHY_GIVEN, Guess
 from mtl.benchmark_making.init_suite.sniffing import Rows, Sniffed, sniff
 from mtl.benchmark_making.init_suite.tables import MADE_UP, SplitTables, read_table
+from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.tasks.layout import Reading
 from mtl.tasks.task import BESIDE, Task
 
@@ -42,11 +43,11 @@ def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> Split
     guess.questions += dict.fromkeys(question for file in sniffed.values() for question in file.questions)  # each once
     reading = _keys(_common_reading(guess.files, sniffed)) | _keys(known_reading)
     if reading:
-        guess.declare(GIVEN if reading == _keys(known_reading) else "as the first lines show", reading=reading)
+        guess.declare(WHY_GIVEN if reading == _keys(known_reading) else "as the first lines show", reading=reading)
     if "header" not in known:
         _declare_made_up_header(guess, sniffed)
     elif known["header"] not in (None, True):  # both say that each table has a header line
-        guess.declare(GIVEN, header=known["header"])
+        guess.declare(WHY_GIVEN, header=known["header"])
 
     task = replace(task, reading=Reading(**reading), header=guess.keys.get("header"))
     tables = SplitTables({split: read_table(path, task.layout(split, data_dir)) for split, path in paths.items()})

@@ -10,9 +10,10 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.choice import are_candidates
 from mtl.benchmark_making.init_suite.column_names import TOKEN_NAMES
 from mtl.benchmark_making.init_suite.file_column import TRUE, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess, quoted, quoted_names, share
+from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, indices_of_names, label_questions, sorted_labels
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.benchmark_making.init_suite.wording import percent, quoted, quoted_names
 from mtl.tasks.task import BESIDE
 
 SEPARATOR = ";"  # between labels, unless a task names another one
@@ -53,7 +54,7 @@ class SeveralLabels:
     def counted_labels(self, table: FileTable) -> FileColumn:
         """The labels of all rows of a table, as a column that only says how often each occurs."""
         labels = (label for cells in table.cells(self.columns) for label in self._labels_of_row(cells))
-        return FileColumn(self.target, [], all_counts=Counter(labels))
+        return FileColumn(self.target, [], whole_counts=Counter(labels))
 
     def _labels_of_row(self, cells: Sequence[Any]) -> list[str]:
         """The labels of a row, from what stands in its columns: texts, or lists of texts."""
@@ -92,7 +93,7 @@ def named_labels(table: FileTable, known: Mapping[str, Any]) -> SeveralLabels | 
 def several_labels(table: FileTable, columns: Sequence[FileColumn]) -> list[SeveralLabels]:
     """What may be several labels of a row: of these columns, those of truth values and those of cells with a separator; and lists of labels."""
     possible: list[SeveralLabels] = []
-    truths = [column.name for column in columns if column.is_truth]
+    truths = [column.name for column in columns if column.is_truth_pair]
     if len(truths) > 1:
         # Nothing tells labels from features, such as has_negation beside is_entailment, or from the answers of several people.
         ways = f"several labels of a row (kind: {MULTI_LABEL}), or is one of them the target (target: NAME)?"
@@ -173,7 +174,7 @@ def guess_several(guess: Guess, several: SeveralLabels, tables: SplitTables) -> 
         guess.declare(f"{main_labels.counts.total() / rows:.2f} in a row", labels=labels)
     _declare_separator(guess, several.separator or SEPARATOR)
     rarest = min(labels, key=lambda label: main_labels.counts[label])
-    in_rows = f"the rarest label, {quoted(rarest)}, is in {share(main_labels.counts[rarest], rows)} of the rows"
+    in_rows = f"the rarest label, {quoted(rarest)}, is in {percent(main_labels.counts[rarest], rows)} of the rows"
     guess.declare(f"{in_rows}; multi_macro_f1 counts all labels alike", metric="micro_f1")
     guess.questions += label_questions(main_labels, all_labels, counted)
 

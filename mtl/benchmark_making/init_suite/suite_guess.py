@@ -14,9 +14,10 @@ import yaml
 
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.finding import DataFolder
-from mtl.benchmark_making.init_suite.guess import ID, Guess, count, printable, quoted, quoted_names
+from mtl.benchmark_making.init_suite.guess import WHY_ID, Guess
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
 from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS
+from mtl.benchmark_making.init_suite.wording import printable, quantity, quoted, quoted_names
 from mtl.tasks.task import SPLITS
 
 WIDTH = 120  # a comment that would make its line longer is written above that line
@@ -106,7 +107,7 @@ def _header(suite: SuiteGuess) -> Iterator[str]:
     comment = "" if suite.language else "  # not guessed: set the language of the tokenizer"
     yield f"language: {scalar(suite.language or 'en')}{comment}"
     unread = [item for task in suite.declared for item in task.unread.items()]
-    if ids := dict.fromkeys(column for column, why in unread if why == ID and column != "id"):
+    if ids := dict.fromkeys(column for column, why in unread if why == WHY_ID and column != "id"):
         yield f"submission: {{ids: {_one_line_yaml([*ids])}}}  # predictions may name their rows by these columns"
     yield ""
     yield "tasks:" if suite.declared else "tasks: {}  # none could be guessed"
@@ -175,12 +176,12 @@ def unread_files_lines(folder: DataFolder, used: Collection[str] = ()) -> Iterat
     """The files of no task in a line for each reason, without those that answers make files of a task."""
     for why, paths in folder.unread.items():
         if names := [path for path in paths if path not in used]:
-            yield f"not read: {count(len(names), 'file')} {why}: {quoted_names(names, MOST_NAMES)}"
+            yield f"not read: {quantity(len(names), 'file')} {why}: {quoted_names(names, MOST_NAMES)}"
 
 
 def _next_step(suite: SuiteGuess) -> str:
     """How many tasks the suite file declares, and what to do with it: answer the questions, or run the next command."""
-    tasks = count(len(suite.declared), "task")
+    tasks = quantity(len(suite.declared), "task")
     if suite.problems:
         tasks += f", and {len(suite.problems)} left out: mend the data, remove this file and run this again, or go on"
     if not suite.questions:
@@ -188,4 +189,4 @@ def _next_step(suite: SuiteGuess) -> str:
     answers = dict.fromkeys(f"tasks.{id}.{question.partition(':')[0]}=…" for id, question in suite.questions)
     again = ["mtl", "init-suite", suite.folder.address or str(suite.data_dir), "--answer", *answers]
     advice = f"to answer in it before it runs, or remove it and answer here: {shlex.join(again)}"
-    return f"{tasks}; {count(len(suite.questions), 'question')} {advice}"
+    return f"{tasks}; {quantity(len(suite.questions), 'question')} {advice}"

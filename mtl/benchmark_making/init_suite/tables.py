@@ -9,8 +9,8 @@ from typing import Any
 
 from mtl.base.errors import InputError, locating
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.guess import count, quoted, quoted_names
 from mtl.benchmark_making.init_suite.nested_rows import Cell, Unreadable, cells_by_column, is_key_of, row_cells
+from mtl.benchmark_making.init_suite.wording import quantity, quoted, quoted_names
 from mtl.data.columns import LIST
 from mtl.data.forms import PLAIN, TABLES, NumberedRows, form_of
 from mtl.data.parquet import labels_of, parquet_features
@@ -21,6 +21,7 @@ from mtl.tasks.layout import Layout
 SAMPLE_ROWS = 50_000  # of a file that are looked at
 SAMPLE_SIZE = 2**26  # characters of them, about
 MADE_UP = "column_"  # before the number of a column without a name
+MOST_GAPS = 2  # incomplete columns that a message explains
 NAMELESS = "no name"  # of a column, often that of row numbers
 
 
@@ -50,12 +51,25 @@ class FileTable:
         hint = " (answer header=true if its first line has other names)" if are_made_up else ""
         return f"{self.path.name} has {quoted_names([*self.columns, *self.incomplete, *self.unread])}{hint}"
 
+    @property
+    def gaps(self) -> list[str]:
+        """Where values are missing, of the first incomplete columns: one of them may be the column that no other one looks like."""
+        return list(self.incomplete.values())[:MOST_GAPS]
+
+    def readable_column(self, name: object) -> FileColumn:
+        """The column of this name. Raises InputError if the file has none, or one that cannot be read."""
+        if not isinstance(name, str) or name not in {*self.columns, *self.incomplete}:
+            raise InputError(f"no column {quoted(str(name))}: {self.listed}")
+        if name in self.incomplete:
+            raise InputError(self.incomplete[name])
+        return self.columns[name]
+
     def whole(self, name: str) -> FileColumn:
         """A column with the counts of all rows of the file, which is read again if texts were sampled. A column of lists is returned as it is."""
         column = self.columns[name]
         if column.lists or len(column.texts) == self.rows:
             return column
-        return replace(column, all_counts=Counter(value for (value,) in self.cells([name])))
+        return replace(column, whole_counts=Counter(value for (value,) in self.cells([name])))
 
     def cells(self, names: Sequence[str]) -> Iterator[list[Any]]:
         """The values of columns in all rows of the file, which is read again: texts, or lists of them. Raises InputError where one cannot be had."""
@@ -104,7 +118,7 @@ def read_table(path: Path, layout: Layout = PLAIN) -> FileTable:
             table.columns[name] = FileColumn(name, texts, lists, labels_of(features, name))
         elif values:
             line = next(line for number, (line, _) in enumerate(sample) if cells.get(number) is None)
-            missing = count(len(sample) - len(values), "row")
+            missing = quantity(len(sample) - len(values), "row")
             table.incomplete[name] = f"{path.name}:{line}: column {quoted(name)} has no value, as in {missing}"
     if not (table.columns or table.incomplete or table.unread):
         raise InputError("has no columns with a name and texts or numbers", path=path)

@@ -9,12 +9,12 @@ from mtl.base.errors import InputError
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.choice import candidate_names
 from mtl.benchmark_making.init_suite.column_names import ANSWER_NAMES, LABEL_NAMES, LIKELY_NAMES, TARGET_NAMES
-from mtl.benchmark_making.init_suite.columns import MOST_REASONS, known_column, with_count
 from mtl.benchmark_making.init_suite.file_column import ROWS_PER_CATEGORY, FileColumn
-from mtl.benchmark_making.init_suite.guess import GIVEN, quoted
+from mtl.benchmark_making.init_suite.guess import WHY_GIVEN
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
 from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTables
+from mtl.benchmark_making.init_suite.wording import quoted, with_count
 
 MOST_WAYS = 20  # columns in a question
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")  # a cell such as ['a', 'b']
@@ -45,8 +45,8 @@ def _known_target(table: FileTable, known: Known) -> TargetColumn:
     """The column that the user names, or the columns of several labels."""
     several = named_labels(table, known)
     if several is None:
-        return TargetColumn(known_column(table, known["target"]), GIVEN)
-    return TargetColumn(table.columns[several.columns[0]], GIVEN, several.question, several)
+        return TargetColumn(table.readable_column(known["target"]), WHY_GIVEN)
+    return TargetColumn(table.columns[several.columns[0]], WHY_GIVEN, several.question, several)
 
 
 def _guessed_target(task_id: str, tables: SplitTables, known: Known) -> TargetColumn:
@@ -69,7 +69,7 @@ def _guessed_target(task_id: str, tables: SplitTables, known: Known) -> TargetCo
         return several or _first_target(main, possible, possible, "the only column with labels or numbers")
     several = _target_of_several(main, _repeated_words(main), known)
     if several is None:
-        reasons = [*_unread(main), *list(main.incomplete.values())[:MOST_REASONS]]
+        reasons = [*_unread(main), *main.gaps]
         remedy = f"name it: --answer {shlex.quote(f'tasks.{task_id}.target=COLUMN')}"
         raise InputError("; ".join([f"target: no column looks like one: {main.listed}", *reasons, remedy]))
     return several

@@ -7,12 +7,12 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.init_suite.columns import with_count
 from mtl.benchmark_making.init_suite.file_column import INDEX, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess, count, quoted
+from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.labels import indices_of_names
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target_column import possible_targets
+from mtl.benchmark_making.init_suite.wording import quantity, quoted, with_count
 from mtl.data.forms import form_of
 
 TOKEN_LABELS = "token_labels"  # the kind of such a task in a suite file
@@ -141,4 +141,4 @@ def _declare_labels(guess: Guess, tags: set[str], names: Sequence[str]) -> None:
     if are_numbers:
         guess.questions.append(NUMBERED_TAGS)
     labels = sorted(tags, key=int) if are_numbers else sorted(tags, key=lambda tag: (tag != "O", tag))  # O is the first
-    guess.declare(f"the {count(len(tags), 'tag')} in the files", labels=labels)
+    guess.declare(f"the {quantity(len(tags), 'tag')} in the files", labels=labels)

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from mtl.benchmark_making.init_suite.column_names import META, TOKEN_NAMES
-from mtl.benchmark_making.init_suite.columns import why_no_text
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess, quoted_names
+from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.nested_rows import NO_NAME
 from mtl.benchmark_making.init_suite.passage_answers import ANSWER, START
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.benchmark_making.init_suite.text_columns import why_no_text
 from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS, all_mark_entities, words_of
+from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.data.columns import LIST
 from mtl.tasks.task import BESIDE
 

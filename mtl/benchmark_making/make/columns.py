@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta
 
@@ -13,6 +13,7 @@ from mtl.data.columns import LIST
 
 TYPES, ENTITIES = f"types{LIST}", f"entities{LIST}"
 OUTSIDE = ("O", "_", "-", "")  # tags of a token in no entity
+FIRST = ("B", "S", "U")  # prefixes of the first token of an entity
 PREFIXED = re.compile("([BIESLU])-(.*)", re.DOTALL)  # any other tag is a type alone, as if its prefix were I
 
 
@@ -28,24 +29,33 @@ class Entities:
             tokens, tags = row.items(TOKENS), row.items(TAGS)
             if len(tokens) != len(tags):
                 raise row.error(f"{len(tokens)} tokens and {len(tags)} tags; each token has one")
-            spans = list(_spans(tags))
-            types = list(dict.fromkeys(kind for kind, _, _ in spans))
-            texts = list(dict.fromkeys(" ".join(tokens[start:stop]).casefold() for _, start, stop in spans))
-            rows.append(row.with_values({TYPES: types, ENTITIES: texts}))
+            entities = list(_entities(tags))
+            types = [entity.type for entity in entities]
+            texts = [" ".join(tokens[entity.start : entity.stop]).casefold() for entity in entities]
+            distinct = {TYPES: list(dict.fromkeys(types)), ENTITIES: list(dict.fromkeys(texts))}
+            rows.append(row.with_values(distinct))
         return table.with_rows(rows, TYPES, ENTITIES)
 
 
-def _spans(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """The entities of a sentence: type, first token, and the token after the last."""
-    start, entity = 0, ""
+class Entity(NamedTuple):
+    """An entity of a sentence."""
+
+    type: str
+    start: int  # its first token
+    stop: int  # the token after its last one
+
+
+def _entities(tags: Sequence[str]) -> Iterator[Entity]:
+    """The entities of a sentence with these tags, in order. An entity ends where another type, no type, or a prefix of a first token follows."""
+    open_type, start = "", 0  # of the entity that the tokens so far have not ended; empty: none
     for number, tag in enumerate([*tags, "O"]):
         match = PREFIXED.fullmatch(tag)
-        prefix, kind = match.groups() if match else ("I", "" if tag in OUTSIDE else tag)
-        if entity and (kind != entity or prefix in ("B", "S", "U")):
-            yield entity, start, number
-            entity = ""
-        if kind and not entity:
-            start, entity = number, kind
+        prefix, type = match.groups() if match else ("I", "" if tag in OUTSIDE else tag)
+        if open_type and (type != open_type or prefix in FIRST):
+            yield Entity(open_type, start, number)
+            open_type = ""
+        if type and not open_type:
+            open_type, start = type, number
 
 
 @dataclass
@@ -122,6 +132,7 @@ class Number:
             for name, value in numbers.items():
                 if not is_within(value, self.range):
                     raise row.error(f"{value:g} in column {name!r} is outside the range of step {work.number}, number")
+            # The decimals that are written count, not the binary fraction next to them: 0.1 is 1/10. A column named twice counts twice.
             total = sum((Fraction(repr(numbers[column])) for column in self.columns), Fraction(0))
             rows.append(row.with_values({self.into: float(round(total / len(self.columns), self.decimals))}))
         return table.with_rows(rows, self.into)

@@ -2,57 +2,40 @@
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.guess import ID, count, quoted, share
+from mtl.benchmark_making.init_suite.guess import WHY_ID, Guess
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
+from mtl.benchmark_making.init_suite.wording import percent, quantity, quoted, with_count
 
-MOST_REASONS = 2  # a message says of so many columns why they are not what is missing
 CODE = re.compile(r"[!-.:-^`-~]*[\d/_][!-~]*")  # an id or an address: ASCII without spaces
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
-class Texts(NamedTuple):
-    """The columns of the texts of a task, what the guess is based on, and the question about others that may be texts, if there are some."""
-
-    names: list[str]
-    why: str
-    questions: list[str]
-
-
-def known_column(table: FileTable, name: object) -> FileColumn:
-    """The column of this name. Raises InputError if the file has none, or one that cannot be read."""
-    if not isinstance(name, str) or name not in {*table.columns, *table.incomplete}:
-        raise InputError(f"no column {quoted(str(name))}: {table.listed}")
-    if name in table.incomplete:
-        raise InputError(table.incomplete[name])
-    return table.columns[name]
-
-
-def text_columns(tables: SplitTables, target: FileColumn, used: Collection[str], has_candidates: bool) -> Texts:
-    """The texts beside the used columns: one or two, but beside candidates one or none. Raises InputError if a task without candidates has none."""
+def declare_texts(guess: Guess, tables: SplitTables, used: Collection[str], has_candidates: bool) -> None:
+    """Declare the texts beside the used columns: one or two, but beside candidates one or none. The guess gets a question about others that may be
+    texts. Raises InputError if a task without candidates has none."""
     main = tables.main
+    target = main.columns[guess.keys["target"]]
     unused = [column for column in main.columns.values() if column.name not in used]
     possible = [column for column in unused if why_no_text(column, tables.test, target) is None]
     if not possible and not has_candidates:
-        incomplete = list(main.incomplete.values())[:MOST_REASONS]
-        raise InputError("; ".join([f"text: no column looks like one: {main.listed}", *incomplete]))
+        raise InputError("; ".join([f"text: no column looks like one: {main.listed}", *main.gaps]))
     most = 1 if has_candidates else 2
     sentences = [column for column in possible if column.rows_of_several_words * 2 >= column.rows]
     chosen = (sentences or possible)[:most]
+    shares = dict.fromkeys(percent(column.rows_of_several_words, column.rows) for column in chosen)  # each once
+    why = f"several words in {' and '.join(shares)} of {quantity(main.rows, 'row')}" if sentences else "words"
+    guess.declare(why, text=[column.name for column in chosen])
     repeated = [column for column in unused if column not in possible and _is_text_of_many_rows(column, target)]
-    further = [column for column in possible if column not in chosen] + repeated
-    questions = [_question(further, most)] if further else []
-    shares = dict.fromkeys(share(column.rows_of_several_words, column.rows) for column in chosen)  # each once
-    why = f"several words in {' and '.join(shares)} of {count(main.rows, 'row')}" if sentences else "words"
-    return Texts([column.name for column in chosen], why, questions)
+    if further := [column for column in possible if column not in chosen] + repeated:
+        guess.questions.append(_question(further, most))
 
 
 def _question(further: Sequence[FileColumn], most: int) -> str:
     """The question whether the target depends on columns that are not among the chosen texts, of which there may be so many."""
-    remedy = f"name them in text, {count(most, 'column')} at most, or write them into one text"
+    remedy = f"name them in text, {quantity(most, 'column')} at most, or write them into one text"
     return f"text: {', '.join(map(with_count, further))} may be texts, too; if the target depends on them, {remedy}"
 
 
@@ -75,10 +58,10 @@ def why_no_text(column: FileColumn, test: FileTable | None, target: FileColumn) 
     if column.is_meta:
         return "meta data"
     if column.is_id:
-        return ID
+        return WHY_ID
     if column.follows_from(target) and not column.is_long:
         return f"it follows from {quoted(target.name)}"
-    values = count(len(column.counts), "value")
+    values = quantity(len(column.counts), "value")
     if column.numbers:
         return f"numbers, {values}"
     if column.is_category:
@@ -101,8 +84,3 @@ def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> 
     repeats = 1 < len(column.counts) <= GROUPED * column.rows
     is_everywhere = all(table.has(column.name) for table in tables.values())
     return is_id and repeats and is_everywhere and not column.follows_from(target)
-
-
-def with_count(column: FileColumn) -> str:
-    """A column with the number of its values, as in "acceptable" (2 values)."""
-    return f"{quoted(column.name)} ({'lists' if column.lists else count(len(column.counts), 'value')})"
