@@ -9,9 +9,9 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import FileColumn
 from mtl.benchmark_making.init_suite.guess import WHY_GIVEN, Guess
 from mtl.benchmark_making.init_suite.kinds import guess_kind
+from mtl.benchmark_making.init_suite.label_columns import guess_multi_label
 from mtl.benchmark_making.init_suite.passage_answers import answer_columns, guess_answers
 from mtl.benchmark_making.init_suite.reading import is_writable, read_tables
-from mtl.benchmark_making.init_suite.several_labels import guess_several
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target_column import chosen_target
 from mtl.benchmark_making.init_suite.text_columns import declare_texts, group_column
@@ -69,16 +69,18 @@ def _guess_keys(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> 
 def _guess_row_targets(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> tuple[SplitTables, SplitTables]:
     """Declare the target of each row and its kind. Return the files, in which several labels of a row are one column, and those with targets."""
     chosen = chosen_target(guess.id, tables, known)
-    if chosen.several:
-        tables = SplitTables({split: chosen.several.with_labels(table) for split, table in tables.items()})
-    target = chosen.several.target if chosen.several else chosen.column.name
-    guess.declare(chosen.why, target=target)
-    labelled = _files_with_targets(guess, tables, target)
-    if any(table.columns[target].lists for table in labelled.values()):
-        raise InputError(f"column {quoted(target)} holds lists: name the kind, multi_label, token_labels or answer")
+    label_columns = chosen.label_columns
+    if label_columns:
+        tables = SplitTables({split: label_columns.as_one_column(table) for split, table in tables.items()})
+    guess.declare(chosen.why, target=chosen.name)
+    labelled = _files_with_targets(guess, tables, chosen.name)
+    if any(table.columns[chosen.name].lists for table in labelled.values()):
+        raise InputError(
+            f"column {quoted(chosen.name)} holds lists: name the kind, multi_label, token_labels or answer"
+        )
     asked = len(guess.questions)
-    if chosen.several:
-        guess_several(guess, chosen.several, labelled)
+    if label_columns:
+        guess_multi_label(guess, label_columns, labelled)
     else:
         guess_kind(guess, labelled, known)
     if chosen.question:  # in place of those just asked, about the labels of a column that may not be the target

@@ -11,8 +11,9 @@ from mtl.benchmark_making.init_suite.choice import candidate_names
 from mtl.benchmark_making.init_suite.column_names import ANSWER_NAMES, LABEL_NAMES, LIKELY_NAMES, TARGET_NAMES
 from mtl.benchmark_making.init_suite.file_column import ROWS_PER_CATEGORY, FileColumn
 from mtl.benchmark_making.init_suite.guess import WHY_GIVEN
+from mtl.benchmark_making.init_suite.label_columns import LabelColumns
+from mtl.benchmark_making.init_suite.label_search import named_label_columns, possible_label_columns
 from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
-from mtl.benchmark_making.init_suite.several_labels import SeveralLabels, named_labels, several_labels
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.wording import quoted, with_count
 
@@ -28,7 +29,12 @@ class TargetColumn(NamedTuple):
     column: FileColumn
     why: str  # the reason for the guess
     question: str | None = None  # which asks the user, if something else may be the target
-    several: SeveralLabels | None = None  # how several labels of a row stand in the column, if they do
+    label_columns: LabelColumns | None = None  # where the rows have several labels each, if they do
+
+    @property
+    def name(self) -> str:
+        """The target as a suite file names it."""
+        return self.label_columns.target if self.label_columns else self.column.name
 
 
 def chosen_target(task_id: str, tables: SplitTables, known: Known) -> TargetColumn:
@@ -43,10 +49,10 @@ def chosen_target(task_id: str, tables: SplitTables, known: Known) -> TargetColu
 
 def _known_target(table: FileTable, known: Known) -> TargetColumn:
     """The column that the user names, or the columns of several labels."""
-    several = named_labels(table, known)
-    if several is None:
+    label_columns = named_label_columns(table, known)
+    if label_columns is None:
         return TargetColumn(table.readable_column(known["target"]), WHY_GIVEN)
-    return TargetColumn(table.columns[several.columns[0]], WHY_GIVEN, several.question, several)
+    return TargetColumn(table.columns[label_columns.names[0]], WHY_GIVEN, label_columns.question, label_columns)
 
 
 def _guessed_target(task_id: str, tables: SplitTables, known: Known) -> TargetColumn:
@@ -57,22 +63,23 @@ def _guessed_target(task_id: str, tables: SplitTables, known: Known) -> TargetCo
     4. words that repeat, but only as several labels: sets such as "joy,anger" may be too many for one. Raises InputError if there are none."""
     main, test = tables.main, tables.test
     possible = possible_targets(main)
+
+    def target_among(likely: Columns, why: str, by_name: bool = False) -> TargetColumn:
+        several = _several_labels(main, likely, known, by_name)
+        return several or _first_target(main, likely, possible, why, by_name)
+
     if named := _named_targets(main, possible):
-        several = _target_of_several(main, named, known, by_name=True)
-        return several or _first_target(main, named, possible, "by its name", by_name=True)
+        return target_among(named, "by its name", by_name=True)
     hidden = [column for column in possible if test is not None and test.lacks(column.name)]
     if 0 < len(hidden) < len(possible):
-        several = _target_of_several(main, hidden, known)
-        return several or _first_target(main, hidden, possible, "the only one without values in the test file")
+        return target_among(hidden, "the only one without values in the test file")
     if possible:
-        several = _target_of_several(main, possible, known)
-        return several or _first_target(main, possible, possible, "the only column with labels or numbers")
-    several = _target_of_several(main, _repeated_words(main), known)
-    if several is None:
-        reasons = [*_unread(main), *main.gaps]
-        remedy = f"name it: --answer {shlex.quote(f'tasks.{task_id}.target=COLUMN')}"
-        raise InputError("; ".join([f"target: no column looks like one: {main.listed}", *reasons, remedy]))
-    return several
+        return target_among(possible, "the only column with labels or numbers")
+    if several := _several_labels(main, _repeated_words(main), known):
+        return several
+    remedy = f"name it: --answer {shlex.quote(f'tasks.{task_id}.target=COLUMN')}"
+    reasons = [*_unread(main), *main.gaps]
+    raise InputError("; ".join([f"target: no column looks like one: {main.listed}", *reasons, remedy]))
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
@@ -101,31 +108,31 @@ def _repeated_words(table: FileTable) -> Columns:
     return [column for column in words if 1 < len(column.counts) <= column.rows / ROWS_PER_CATEGORY]
 
 
-def _target_of_several(table: FileTable, likely: Columns, known: Known, by_name: bool = False) -> TargetColumn | None:
+def _several_labels(table: FileTable, likely: Columns, known: Known, by_name: bool = False) -> TargetColumn | None:
     """The first of what may be several labels, with a question if others are likely, too; None if there is none, or known keys forbid it."""
     if known.get("kind", MULTI_LABEL) != MULTI_LABEL or "range" in known or "candidates" in known:
         return None
-    ways = several_labels(table, likely)
-    labels = {column.name for column in likely if column.is_called_label}
-    if by_name and labels:
-        ways = [several for several in ways if labels.intersection(several.columns)]
+    ways = possible_label_columns(table, likely)
+    called_labels = {column.name for column in likely if column.is_called_label}
+    if by_name and called_labels:
+        ways = [way for way in ways if called_labels.intersection(way.names)]
     if not ways:
         return None
     first = ways[0]
-    column = table.columns[first.columns[0]]
+    column = table.columns[first.names[0]]
     question = None if "kind" in known or "label_separator" in known else first.question
     if not (column.lists and column.is_called_label):  # which are surely labels
         question = _question_on_several(ways, likely) or question
     return TargetColumn(column, first.form, question, first)
 
 
-def _question_on_several(ways: Sequence[SeveralLabels], likely: Columns) -> str | None:
+def _question_on_several(ways: Sequence[LabelColumns], likely: Columns) -> str | None:
     """The question which of the ways to several labels, or of the other likely columns, is the target; None if there is one way alone."""
-    used = [name for several in ways for name in several.columns]
+    used = [name for way in ways for name in way.names]
     others = [column for column in likely if column.name not in used and not column.is_source]
     if len(ways) == 1 and not others:
         return None
-    labels = [f"{quoted(several.target)} (several labels of a row, in {several.form})" for several in ways]
+    labels = [f"{quoted(way.target)} (several labels of a row, in {way.form})" for way in ways]
     return _question([*labels, *map(with_count, others)])
 
 

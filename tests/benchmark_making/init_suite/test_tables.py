@@ -7,7 +7,7 @@ from input_errors import raises_input_error
 
 from mtl.benchmark_making.init_suite import nested_rows, tables
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.several_labels import SeveralLabels
+from mtl.benchmark_making.init_suite.label_columns import LabelColumns
 from mtl.benchmark_making.init_suite.tables import read_table
 
 QAS = {"text": "a b", "qas": [{"q": {}}], "spans": [1, 2], "halves": [0.5], "mixed": ["a", 1], "none": None, "": "x"}
@@ -95,4 +95,4 @@ def test_a_large_file_with_empty_lists_is_read_as_a_small_one(tmp_path: Path, mo
     table = read_table(write_jsonl(tmp_path / "train.jsonl", rows))
     assert [cells for (cells,) in table.cells(["tags.name[]"])] == [["a"] if i % 4 else [] for i in range(100)]
     table = read_table(write_jsonl(tmp_path / "b.jsonl", [{"a": str(i % 2), "b": str(i % 4 // 3)} for i in range(100)]))
-    assert SeveralLabels(["a", "b"], "", are_truths=True).counted_labels(table).counts == {"a": 50, "b": 25}
+    assert LabelColumns(["a", "b"], "", are_truths=True).counted_labels(table).counts == {"a": 50, "b": 25}
