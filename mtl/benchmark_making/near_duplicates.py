@@ -48,8 +48,7 @@ def _prefixes(sets: csr_matrix, share: float) -> csr_matrix:
 
 
 def _candidates(prefixes: csr_matrix) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The pairs of texts with a common unit in their prefixes, part by part: the numbers of the earlier and of the later texts, int64 (pairs,), in
-    the order of the later ones. Raises InputError for more than MOST_COMPARED comparisons."""
+    """Pairs of texts with a common unit in their prefixes, in parts: the numbers of the earlier and, in order, the later texts, int64 (pairs,)."""
     compared = int(np.bincount(prefixes.indices, minlength=1)[prefixes.indices].sum())  # n × n for a unit in n prefixes
     if compared > MOST_COMPARED:
         many = f"so many texts have rare n-grams in common that {compared:,} comparisons would be needed"

@@ -32,8 +32,6 @@ class PowerSettings:
 
 @dataclass(frozen=True)
 class TestedPair:
-    """Two runs whose difference in a column was tested."""
-
     first: Sample
     second: Sample
     is_significant: bool  # with Holm's correction

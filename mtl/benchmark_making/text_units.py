@@ -60,9 +60,8 @@ def byte_pairs(ranks: dict[Pair, int]) -> Units:
 
 
 def learn_merges(counts: Counter[str], most: int) -> dict[Pair, int]:
-    """Learn byte pairs from words with these counts: the most frequent pair of neighbouring symbols within words becomes one symbol, again and again,
-    as long as it occurs twice, at most so often. Of equally frequent pairs it is the first in the order of code points, so that the same words give
-    the same merges. Returns the pairs that are merged, each with its rank, from 0."""
+    """Learn byte pairs from words with these counts: `most` times, the most frequent pair of neighbouring symbols within words becomes one symbol, as
+    long as it occurs twice. Of equally frequent pairs it is the first in the order of code points. Returns the merged pairs by rank, from 0."""
     spellings = [(_characters(word), times) for word, times in sorted(counts.items())]
     frequency = Counter[Pair]()
     words_with_pair = defaultdict[Pair, set[int]](set)  # their numbers; a word may have lost the pair since

@@ -10,21 +10,12 @@ from mtl.data.columns import LIST
 ENDS = ("end", "stop", "to")  # words for the end of a span, where a column of its start has a word of START
 
 
-def annotation_columns(table: FileTable) -> list[str]:
-    """All of these columns, by name."""
-    return [*list_columns(table), *tag_columns(table), *position_columns(table)]
-
-
 def list_columns(table: FileTable) -> list[str]:
     """The columns of lists, also those that some rows lack, or that no column's name reaches. A list of tokens alone does not count."""
     names = [name for name in [*table.columns, *table.incomplete] if name.endswith(LIST)]
     names += [name for name, what in table.unread.items() if what.startswith("a list") or what == NO_NAME]
-    return [] if len(names) == 1 and _are_tokens(table, names[0]) else names
-
-
-def _are_tokens(table: FileTable, name: str) -> bool:
-    """Whether a list has an item for each token, by its name, and is no key of objects."""
-    return name in table.columns and "." not in name and not TOKEN_NAMES.isdisjoint(table.columns[name].words)
+    is_alone = len(names) == 1 and names[0] in table.columns and "." not in names[0]
+    return [] if is_alone and not TOKEN_NAMES.isdisjoint(table.columns[names[0]].words) else names
 
 
 def tag_columns(table: FileTable) -> list[str]:

@@ -19,8 +19,7 @@ CANDIDATE = re.compile(rf"{FAMILY}(?:[0-9]+|[{LETTERS}])", re.IGNORECASE)
 
 
 def guess_choice(guess: Guess, tables: SplitTables, targets: FileColumn, known: Sequence[str] | None) -> bool:
-    """Declare a choice if each target is the index or the letter of a candidate of its row, and say whether it is; ask about other candidates. Raises
-    InputError if the kind is known and the targets are none, and for targets that are the texts of candidates."""
+    """Declare a choice if each target is the index or letter of a candidate of its row; return whether it is. Raises InputError for other choices."""
     names = known or candidate_names(tables.main, exclude={targets.name})
     names = [name for name in names if all(name in table.columns for table in tables.values())]
     if not names:

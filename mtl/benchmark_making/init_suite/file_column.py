@@ -36,9 +36,8 @@ ROWS_PER_TARGET = 3  # on average, at least: in fewer rows, each target goes wit
 @dataclass(frozen=True)
 class FileColumn(NamedColumn):
     """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty.
-
-    Of a large file, `texts` and `lists` are those of a random sample of its rows. What is computed from `counts` holds for the whole file if
-    `whole_counts` is given, as by `FileTable.whole`; what depends on the order of rows (`is_id`, `follows_from`) reads `texts`."""
+    Of a large file, both are of a random sample of its rows: what is computed from `counts` holds for the whole file if `whole_counts` is given, as
+    by `FileTable.whole`, but what depends on the order of rows (`is_id`, `follows_from`) reads `texts`."""
 
     texts: list[str]
     lists: list[list[str]] = field(default_factory=list)

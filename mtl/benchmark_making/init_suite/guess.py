@@ -1,13 +1,24 @@
 """A task as `mtl init-suite` guesses it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from mtl.tasks.task import BESIDE, PART
 
+KEYS = (  # of a task, in the order in which they are written
+    "reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "starts", "labels", "label_separator", "range",
+    "metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub",
+)  # fmt: skip
+# Kinds of targets, as in a suite file.
+MULTI_LABEL = "multi_label"  # several labels of a row
+TOKEN_LABELS = "token_labels"  # a tag for each token of a text
+ANSWER = "answer"  # answers that stand in a passage
 WHY_ID = "an id"  # why a column is not read
 WHY_GIVEN = "as given"  # why a key that the user names is taken
+
+TaskKeys = Mapping[str, Any]  # keys of a task as a suite file has them, as those that the user states
 
 
 @dataclass
@@ -36,6 +47,12 @@ class Guess:
     def scored(self) -> str:
         """The split that is scored; without a dev file, dev is held out of train."""
         return str(self.keys.get("scored", "dev"))
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of the task by the keys of a suite file, in the order in which they are written."""
+        values = {"folder": self.folder, **self.keys, "files": self.files, "rows": self.rows}
+        return {key: values[key] for key in ("folder", *KEYS) if values.get(key, "") != ""}
 
     def declare(self, why: str, **keys: Any) -> None:
         """Set keys, and what all of them are based on."""

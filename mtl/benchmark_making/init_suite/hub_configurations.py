@@ -23,8 +23,6 @@ MOST_FILES = 3  # of a split in a message
 
 @dataclass(frozen=True)
 class Configuration:
-    """One configuration of a data set."""
-
     name: str
     files_by_split: Mapping[str, Sequence[str]]  # paths in order, by the name that the Hub gives a split
     is_default: bool  # whether the card says that it is meant where nobody names one

@@ -30,8 +30,6 @@ MOST_CONFIGURATIONS = 50  # that are taken as tasks of one suite
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The files of a data set at one commit."""
-
     dataset: str  # OWNER/NAME
     commit: str
     files: hub_files.HubFiles

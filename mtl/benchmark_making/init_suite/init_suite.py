@@ -27,9 +27,8 @@ def init_suite(
     known: KeysByTask | None = None,
     allow_questions: bool = True,
 ) -> SuiteGuess:
-    """Guess the tasks of the data files below a folder, or of a data set of the Hub, and write a suite file whose comments say what each guess is
-    based on. `known`: keys of tasks that need no guess; `language`, `name` and `out`: as in `mtl init-suite`. Raises InputError if nothing can be
-    guessed, for questions that are not allowed, and for a file that is already there, as nothing is overwritten."""
+    """Guess the tasks below a folder, or of a data set of the Hub, and write a suite file. The arguments are those of `mtl init-suite`;
+    `known` are keys of tasks that need no guess. Raises InputError if nothing can be guessed, for a file that exists, and for forbidden questions."""
     with _opened(data_dir) as dataset:
         folder = dataset.path if dataset else Path(data_dir)
         if folder.is_file():
@@ -80,9 +79,8 @@ def _check_may_be_written(guessed: SuiteGuess, folder: Path, allow_questions: bo
 def guess_suite(
     folder: DataFolder, language: str | None, name: str, path: Path, known: KeysByTask, shown: Path | None = None
 ) -> SuiteGuess:
-    """Guess the tasks of a folder of data files, for a suite file that is not written yet; the arguments are as in `init_suite`. `shown`: the folder
-    that comments name as that of the data; None: the folder's path, or data/NAME for a data set of the Hub. Raises InputError if there is no usable
-    file, and for known keys of other tasks, or that do not fit a task."""
+    """Guess the tasks of a folder of data files; the arguments are as in `init_suite`. Comments name the folder `shown`; None: the folder's path, or
+    data/NAME for a data set of the Hub. Raises InputError if there is no usable file, and for known keys that do not fit a task."""
     if not folder.tasks:
         remedy = f"its name has one of the words {', '.join(SPLITS)}, and ends in {', '.join(SUFFIXES)}"
         unread = "".join(f"; {line}" for line in unread_files_lines(folder))

@@ -1,15 +1,13 @@
 """Guess the kind of a target that has one value in each row, declare the keys of this kind, and ask where two kinds are possible."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.choice import guess_choice
 from mtl.benchmark_making.init_suite.column_names import RATING_NAMES
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, declare_labels, label_questions
+from mtl.benchmark_making.init_suite.guess import MULTI_LABEL, Guess, TaskKeys
+from mtl.benchmark_making.init_suite.labels import declare_labels, label_questions
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.wording import quantity, quoted, quoted_names, values_in_rows
 from mtl.data.rows import stream_rows
@@ -24,7 +22,7 @@ MOST_LABELS = 500
 ENOUGH_ROWS = 20  # of each label on average; fewer than 20 labels need as many rows each as there are labels
 
 
-def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> None:
+def guess_kind(guess: Guess, tables: SplitTables, known: TaskKeys) -> None:
     """Declare the kind of a target and its keys, from the files that have targets. Raises InputError for targets of which no task can be made."""
     guess.kind = _known_kind(known)
     target = guess.keys["target"]
@@ -52,7 +50,7 @@ def guess_kind(guess: Guess, tables: SplitTables, known: Mapping[str, Any]) -> N
         guess.declare("", metric=METRICS.get(guess.kind, "accuracy"))
 
 
-def _known_kind(known: Mapping[str, Any]) -> str:
+def _known_kind(known: TaskKeys) -> str:
     """The kind that the user names, or that another known key or the metric implies; empty if none does."""
     if known.get("kind"):
         return str(known["kind"])
@@ -111,7 +109,6 @@ def _kind_of_words(guess: Guess, main: FileColumn, joined: FileColumn) -> str:
 
 
 def _declare_range(guess: Guess, targets: FileColumn) -> None:
-    """Declare the range of numbers, and a metric."""
     numbers = targets.numbers or []
     least, most = numbers[0], numbers[-1]
     low, high = math.floor(least), math.ceil(most)

@@ -9,13 +9,16 @@ from mtl.base.errors import InputError
 from mtl.base.settings.layers import merge, nested
 from mtl.base.typed import check_known, typed
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.suite_guess import KEYS, SuiteGuess, task_values
+from mtl.benchmark_making.init_suite.guess import KEYS, Guess, TaskKeys
+from mtl.benchmark_making.init_suite.suite_guess import SuiteGuess
+from mtl.benchmark_making.init_suite.tables import FileTable
+from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.jobs.job import parse_settings
 from mtl.tasks.layout import Reading
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import SPLITS, Task
 
-KeysByTask = Mapping[str, Mapping[str, Any]]  # by task id, keys of the suite file
+KeysByTask = Mapping[str, TaskKeys]  # by task id, keys of the suite file
 LISTS = ("text", "labels", "candidates", "indices", "also")  # keys with a list, for which one text may stand
 COUNTED = ("rows", "hub")  # keys that the files themselves say
 MOST_IDS = 20  # of tasks in a message
@@ -37,15 +40,13 @@ def known_answers(answers: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def checked_keys(known: KeysByTask, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The known keys of the tasks with these ids, a list of one text for a text where a suite file has a list. Raises InputError for keys of other
-    tasks, for keys that no suite file has, and for values that have another type there."""
+    """The known keys of the tasks with these ids, with a list for one text where a suite file has a list. Raises InputError for bad ids and keys."""
     if unknown := known.keys() - set(ids):
         raise InputError(f"no such task; there are {listed(ids, MOST_IDS)}", key=f"tasks.{min(unknown)}")
     return {id: _checked_keys(id, keys) for id, keys in known.items()}
 
 
-def _checked_keys(id: str, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """The known keys of one task, as in `checked_keys`."""
+def _checked_keys(id: str, keys: TaskKeys) -> dict[str, Any]:
     for key, value in keys.items():
         if key not in KEYS or key in COUNTED:
             raise InputError("not a key that is known here", key=f"tasks.{id}.{key}")
@@ -61,6 +62,28 @@ def _checked_keys(id: str, keys: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
+def check_columns(known: TaskKeys, guess: Guess, main: FileTable) -> None:
+    """Raise InputError, which lists what there is, for known columns that the file lacks, and for a text that is the target."""
+    for name in [known.get("group"), *(known.get("candidates") or ()), known.get("starts")]:
+        if name is not None:
+            main.readable_column(name)
+    if guess.keys["target"] in guess.keys["text"]:
+        raise InputError(f"text: {quoted(guess.keys['target'])} is the target: {main.listed}")
+
+
+def check_labels(known: TaskKeys, guess: Guess, main: FileTable) -> None:
+    """Raise InputError, which lists what there is, if the labels lack one of the file, or a known positive label."""
+    target = main.columns[guess.keys["target"]]
+    if guess.kind != "labels" or target.labels:  # names stand for its labels
+        return
+    labels = [str(label) for label in guess.keys["labels"]]
+    if lacking := [label for label in target.counts if label not in labels]:
+        in_file = quoted_names(sorted(target.counts))
+        raise InputError(f"labels: {quoted(lacking[0])} is not among them; {quoted(target.name)} has {in_file}")
+    if known.get("positive") is not None and str(known["positive"]) not in labels:
+        raise InputError(f"positive: must be one of {quoted_names(labels)}")
+
+
 def check_tasks(suite: SuiteGuess, known: KeysByTask) -> None:
     """Raise InputError if a task with known keys has a problem, for which it cannot be declared, or a fault as a task of a suite file."""
     tasks = {task.id: task for task in suite.tasks}
@@ -71,6 +94,6 @@ def check_tasks(suite: SuiteGuess, known: KeysByTask) -> None:
         answering = tasks.get(task.keys.get("answered_by") or "")
         checked = [task] if answering is None or answering.problem is not None else [task, answering]
         try:
-            suite_from({"name": suite.name, "tasks": {task.id: task_values(task) for task in checked}}, suite.path)
+            suite_from({"name": suite.name, "tasks": {task.id: task.values for task in checked}}, suite.path)
         except InputError as error:
             raise error.located(path="") from None

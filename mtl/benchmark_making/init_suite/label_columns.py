@@ -7,8 +7,8 @@ from typing import Any
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import TRUE, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.labels import MULTI_LABEL, indices_of_names, label_questions, sorted_labels
+from mtl.benchmark_making.init_suite.guess import MULTI_LABEL, Guess
+from mtl.benchmark_making.init_suite.labels import indices_of_names, label_questions, sorted_labels
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.wording import percent, quoted, quoted_names
 from mtl.tasks.task import BESIDE

@@ -1,15 +1,14 @@
 """Which columns of a file may hold several labels of a row: sets of labels in lists or in cells, or several columns of truth values."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 from mtl.benchmark_making.init_suite.choice import are_candidates
 from mtl.benchmark_making.init_suite.column_names import TOKEN_NAMES
 from mtl.benchmark_making.init_suite.file_column import FileColumn
+from mtl.benchmark_making.init_suite.guess import MULTI_LABEL, TaskKeys
 from mtl.benchmark_making.init_suite.label_columns import SEPARATOR, LabelColumns
-from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
 from mtl.benchmark_making.init_suite.tables import FileTable
 from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
 from mtl.tasks.task import BESIDE
@@ -19,7 +18,7 @@ MOST_LABELS = 200  # different ones that lists may have
 LEAST_REPEATED = 3  # how often labels in lists occur on average, at least: words and names do so less often
 
 
-def named_label_columns(table: FileTable, known: Mapping[str, Any]) -> LabelColumns | None:
+def named_label_columns(table: FileTable, known: TaskKeys) -> LabelColumns | None:
     """The labels in the columns that the user names as the target; None for one label of each row, and for columns that the table lacks."""
     names = str(known["target"]).split(BESIDE)
     columns = [table.columns[name] for name in names if name in table.columns]
@@ -29,8 +28,7 @@ def named_label_columns(table: FileTable, known: Mapping[str, Any]) -> LabelColu
         are_truths = all(column.has_only_truths for column in columns)
         return LabelColumns(names, f"{len(columns)} columns", are_truths=are_truths)
 
-    possible = possible_label_columns(table, columns)
-    likely = next((label_columns for label_columns in possible if label_columns.names == names), None)
+    likely = next((way for way in possible_label_columns(table, columns) if way.names == names), None)
     if known.keys().isdisjoint({"kind", "label_separator"}):  # the user leaves open whether there are several
         return likely
     if columns[0].lists:
@@ -40,17 +38,16 @@ def named_label_columns(table: FileTable, known: Mapping[str, Any]) -> LabelColu
 
 
 def possible_label_columns(table: FileTable, columns: Sequence[FileColumn]) -> list[LabelColumns]:
-    """What may be several labels of a row, the most probable first: of these columns, those of truth values; then any lists of labels; and of these
-    columns, each whose cells have a separator."""
+    """What may be several labels of a row, the most probable first; lists of labels need not be in these columns."""
     in_cells = chain.from_iterable(map(_labels_in_cells, columns))
     return [*_truth_columns(columns), *_lists_of_labels(table), *in_cells]
 
 
 def _truth_columns(columns: Sequence[FileColumn]) -> Iterator[LabelColumns]:
-    """The columns of two truth values each, if there are several, with a question: nothing tells labels from features, such as has_negation beside
-    is_entailment, or from the answers of several people."""
+    """The columns of two truth values each, if there are several, with a question."""
     names = [column.name for column in columns if column.is_truth_pair]
     if len(names) > 1:
+        # Nothing tells labels from features, such as has_negation beside is_entailment, or from the answers of several people.
         ways = f"several labels of a row (kind: {MULTI_LABEL}), or is one of them the target (target: NAME)?"
         question = f"kind: {quoted_names(names)} are true or false: {ways}"
         yield LabelColumns(names, f"{len(names)} columns of two truth values", are_truths=True, question=question)

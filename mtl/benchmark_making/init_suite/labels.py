@@ -7,7 +7,6 @@ from mtl.benchmark_making.init_suite.file_column import INDEX, PLACEHOLDERS, Fil
 from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.wording import percent, quantity, quoted, quoted_names, values_in_rows
 
-MULTI_LABEL = "multi_label"  # the kind of targets with several labels of a row
 NO_LABEL = PLACEHOLDERS - {"none", "na", "hidden"}  # of labels in lower case; these three words may be labels
 RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
 

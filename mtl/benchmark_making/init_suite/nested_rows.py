@@ -1,5 +1,4 @@
 """The rows of a data file as columns, which have names for nested keys (`mtl.data.columns`) and hold texts or lists of texts.
-
 The row {"n": 7, "first": {"text": "a b"}, "qas": [{"q": "c"}, {"q": "d"}]} has the columns n ("7"), first.text ("a b") and qas.q[] (["c", "d"])."""
 
 import math

@@ -1,15 +1,14 @@
 """Targets that are parts of texts: answers that stand in a passage."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import INDEX, NO_SPACES, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.guess import ANSWER, Guess, TaskKeys
 from mtl.benchmark_making.init_suite.tables import FileTable
 
-ANSWER = "answer"  # the kind of such a task in a suite file
 SQUAD = ("answers.text[]", "answers.answer_start[]", "context")  # SQuAD's columns of answers, places and passages
 START = re.compile("start|begin|from", re.IGNORECASE)  # in the names of places
 QUESTION = "question"  # SQuAD's column of questions
@@ -18,16 +17,13 @@ UNSPACED = 0.2  # the share of characters of scripts without spaces, of which me
 
 
 class AnswerColumns(NamedTuple):
-    """The names of the columns of a task with answers in passages."""
-
-    target: str  # of the answers
-    starts: str | None  # of the places where they begin
-    text: Sequence[str]  # of the question and the passage
+    target: str  # the name of the column of answers
+    starts: str | None  # of the column of the positions where they begin
+    text: Sequence[str]  # of the columns of the question and the passage
 
 
-def answer_columns(table: FileTable, known: Mapping[str, Any]) -> AnswerColumns | None:
-    """The columns that the user names, and SQuAD's for those that have no name; None for a task of another kind. Raises InputError if the user says
-    that the task is of this kind, and its columns are not known."""
+def answer_columns(table: FileTable, known: TaskKeys) -> AnswerColumns | None:
+    """The columns that the user names, and SQuAD's for the rest; None for another kind. Raises InputError for this kind without known columns."""
     answers, starts, passage = SQUAD
     is_squad = known.get("target", answers) == answers and _has_squad_columns(table)
     user_says_otherwise = "kind" in known or "target" in known or table.layout.reading.spans
@@ -41,7 +37,7 @@ def answer_columns(table: FileTable, known: Mapping[str, Any]) -> AnswerColumns 
     return AnswerColumns(target, known.get("starts", starts if is_squad else None), text)
 
 
-def guess_answers(guess: Guess, main: FileTable, names: AnswerColumns, known: Mapping[str, Any]) -> None:
+def guess_answers(guess: Guess, main: FileTable, names: AnswerColumns, known: TaskKeys) -> None:
     """Guess the keys of a task with answers in these columns."""
     passages = main.columns[names.text[-1]]
     guess.kind = ANSWER

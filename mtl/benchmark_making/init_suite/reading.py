@@ -10,7 +10,7 @@ from mtl.base.errors import InputError
 from mtl.base.typed import typed
 from mtl.base.untrusted import inside, is_inside
 from mtl.benchmark_making.init_suite.file_column import NUMBER
-from mtl.benchmark_making.init_suite.guess import WHY_GIVEN, Guess
+from mtl.benchmark_making.init_suite.guess import WHY_GIVEN, Guess, TaskKeys
 from mtl.benchmark_making.init_suite.sniffing import Rows, Sniffed, sniff
 from mtl.benchmark_making.init_suite.tables import MADE_UP, SplitTables, read_table
 from mtl.benchmark_making.init_suite.wording import quoted, quoted_names
@@ -29,9 +29,8 @@ class FirstLine(NamedTuple):
     odd_cells: Sequence[str]  # those that may be no names of columns
 
 
-def read_tables(guess: Guess, data_dir: Path, known: Mapping[str, Any]) -> SplitTables:
-    """Read the task's files, by split. The guess gets the keys `reading` and `header` if the files need them, questions, and the numbers of rows.
-    Raises InputError for a file that cannot be read, or whose name a suite file cannot hold."""
+def read_tables(guess: Guess, data_dir: Path, known: TaskKeys) -> SplitTables:
+    """Read the files of a task, by split; the guess gets the keys `reading`, `header` and `rows`, and questions. Raises InputError for bad files."""
     _check_names(guess)
     known_reading = typed(Reading, known.get("reading") or {})
     task = Task(guess.id, folder=guess.folder, text=[], target="", metric="", files=guess.files, reading=known_reading)

@@ -8,23 +8,16 @@ import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.finding import DataFolder
-from mtl.benchmark_making.init_suite.guess import WHY_ID, Guess
-from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
-from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS
+from mtl.benchmark_making.init_suite.guess import MULTI_LABEL, TOKEN_LABELS, WHY_ID, Guess
 from mtl.benchmark_making.init_suite.wording import printable, quantity, quoted, quoted_names
 from mtl.tasks.task import SPLITS
 
 WIDTH = 120  # a comment that would make its line longer is written above that line
-KEYS = (  # of a task, in the order in which they are written
-    "reading", "header", "text", "spans", "candidates", "indices", "kind", "target", "starts", "labels", "label_separator", "range",
-    "metric", "also", "positive", "group", "scored", "answered_by", "files", "rows", "license", "hub",
-)  # fmt: skip
 MOST_COLUMNS = 8  # the most names of columns in a line about those that are not read
 MOST_NAMES = 3  # of files, or of tasks, in a line
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
@@ -114,7 +107,6 @@ def _header(suite: SuiteGuess) -> Iterator[str]:
 
 
 def _task_lines(task: Guess) -> Iterator[str]:
-    """The lines of a task in the file."""
     yield f"  {scalar(task.id)}:"
     for text in [*task.notes, *_unread_columns_line(task)]:
         yield f"    # {printable(text)}"
@@ -122,18 +114,12 @@ def _task_lines(task: Guess) -> Iterator[str]:
         yield "    decide:  # correct the keys below and delete each answered line; the suite does not run before"
     for question in task.questions:
         yield f"      - {scalar(printable(question))}"
-    for key, value in task_values(task).items():
+    for key, value in task.values.items():
         line, why = f"    {key}: {_one_line_yaml(value)}", printable(task.why.get(key, ""))
         if why and len(line) + len(why) + 4 > WIDTH:
             yield f"    # {key}: {why}"
             why = ""
         yield f"{line}  # {why}" if why else line
-
-
-def task_values(task: Guess) -> dict[str, Any]:
-    """The values of a task by the keys of a suite file, in the order in which they are written."""
-    values = {"folder": task.folder, **task.keys, "files": task.files, "rows": task.rows}
-    return {key: values[key] for key in ("folder", *KEYS) if values.get(key, "") != ""}
 
 
 def scalar(text: str) -> str:
@@ -144,7 +130,6 @@ def scalar(text: str) -> str:
 
 
 def _one_line_yaml(value: object) -> str:
-    """A value as one line of YAML."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{scalar(str(key))}: {_one_line_yaml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
@@ -153,7 +138,6 @@ def _one_line_yaml(value: object) -> str:
 
 
 def _description(task: Guess) -> str:
-    """One task in one line."""
     keys = task.keys
     targets = TARGETS.get(task.kind, task.kind).format(len(keys.get("labels") or ()))
     if "answered_by" in keys:

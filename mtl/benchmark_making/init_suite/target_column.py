@@ -2,42 +2,33 @@
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.base.wording import listed
 from mtl.benchmark_making.init_suite.choice import candidate_names
 from mtl.benchmark_making.init_suite.column_names import ANSWER_NAMES, LABEL_NAMES, LIKELY_NAMES, TARGET_NAMES
 from mtl.benchmark_making.init_suite.file_column import ROWS_PER_CATEGORY, FileColumn
-from mtl.benchmark_making.init_suite.guess import WHY_GIVEN
+from mtl.benchmark_making.init_suite.guess import MULTI_LABEL, WHY_GIVEN, TaskKeys
 from mtl.benchmark_making.init_suite.label_columns import LabelColumns
 from mtl.benchmark_making.init_suite.label_search import named_label_columns, possible_label_columns
-from mtl.benchmark_making.init_suite.labels import MULTI_LABEL
 from mtl.benchmark_making.init_suite.tables import NAMELESS, FileTable, SplitTables
 from mtl.benchmark_making.init_suite.wording import quoted, with_count
 
 MOST_WAYS = 20  # columns in a question
 PRINTED_LIST = re.compile(r"\[(['\"]).*\1\]$")  # a cell such as ['a', 'b']
 Columns = Sequence[FileColumn]
-Known = Mapping[str, Any]  # the keys of the task that the user states
 
 
 class TargetColumn(NamedTuple):
-    """The guess of the target's column."""
-
     column: FileColumn
     why: str  # the reason for the guess
     question: str | None = None  # which asks the user, if something else may be the target
     label_columns: LabelColumns | None = None  # where the rows have several labels each, if they do
 
-    @property
-    def name(self) -> str:
-        """The target as a suite file names it."""
-        return self.label_columns.target if self.label_columns else self.column.name
 
-
-def chosen_target(task_id: str, tables: SplitTables, known: Known) -> TargetColumn:
+def chosen_target(task_id: str, tables: SplitTables, known: TaskKeys) -> TargetColumn:
     """The target's column: the known one, or a guess. Raises InputError if there is none, and for lists that are texts."""
     chosen = _known_target(tables.main, known) if "target" in known else _guessed_target(task_id, tables, known)
     for value in chosen.column.counts:
@@ -47,7 +38,7 @@ def chosen_target(task_id: str, tables: SplitTables, known: Known) -> TargetColu
     return chosen
 
 
-def _known_target(table: FileTable, known: Known) -> TargetColumn:
+def _known_target(table: FileTable, known: TaskKeys) -> TargetColumn:
     """The column that the user names, or the columns of several labels."""
     label_columns = named_label_columns(table, known)
     if label_columns is None:
@@ -55,7 +46,7 @@ def _known_target(table: FileTable, known: Known) -> TargetColumn:
     return TargetColumn(table.columns[label_columns.names[0]], WHY_GIVEN, label_columns.question, label_columns)
 
 
-def _guessed_target(task_id: str, tables: SplitTables, known: Known) -> TargetColumn:
+def _guessed_target(task_id: str, tables: SplitTables, known: TaskKeys) -> TargetColumn:
     """The target among the columns that the first of these rules finds, as several labels of a row, or else as one label or number:
     1. columns whose names say that they are targets;
     2. if the test file lacks some of the possible targets, those, as files without targets are often given out for tests;
@@ -78,8 +69,9 @@ def _guessed_target(task_id: str, tables: SplitTables, known: Known) -> TargetCo
     if several := _several_labels(main, _repeated_words(main), known):
         return several
     remedy = f"name it: --answer {shlex.quote(f'tasks.{task_id}.target=COLUMN')}"
-    reasons = [*_unread(main), *main.gaps]
-    raise InputError("; ".join([f"target: no column looks like one: {main.listed}", *reasons, remedy]))
+    raise InputError(
+        "; ".join([f"target: no column looks like one: {main.listed}", *_unread(main), *main.gaps, remedy])
+    )
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
@@ -108,7 +100,7 @@ def _repeated_words(table: FileTable) -> Columns:
     return [column for column in words if 1 < len(column.counts) <= column.rows / ROWS_PER_CATEGORY]
 
 
-def _several_labels(table: FileTable, likely: Columns, known: Known, by_name: bool = False) -> TargetColumn | None:
+def _several_labels(table: FileTable, likely: Columns, known: TaskKeys, by_name: bool = False) -> TargetColumn | None:
     """The first of what may be several labels, with a question if others are likely, too; None if there is none, or known keys forbid it."""
     if known.get("kind", MULTI_LABEL) != MULTI_LABEL or "range" in known or "candidates" in known:
         return None
@@ -152,7 +144,6 @@ def _first_target(main: FileTable, likely: Columns, possible: Columns, why: str,
 
 
 def _question(ways: Sequence[str]) -> str:
-    """The question that asks which of several columns, in words, is the target."""
     return f"target: {listed(ways, MOST_WAYS)} may be the target"
 
 

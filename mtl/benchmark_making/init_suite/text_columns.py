@@ -1,21 +1,36 @@
 """Which columns of a task hold the texts and the groups, and why the others hold no texts."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.guess import WHY_ID, Guess
+from mtl.benchmark_making.init_suite.guess import WHY_GIVEN, WHY_ID, Guess, TaskKeys
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.wording import percent, quantity, quoted, with_count
+from mtl.tasks.task import BESIDE
 
 CODE = re.compile(r"[!-.:-^`-~]*[\d/_][!-~]*")  # an id or an address: ASCII without spaces
 GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
-def declare_texts(guess: Guess, tables: SplitTables, used: Collection[str], has_candidates: bool) -> None:
-    """Declare the texts beside the used columns: one or two, but beside candidates one or none. The guess gets a question about others that may be
-    texts. Raises InputError if a task without candidates has none."""
+def declare_texts_and_group(guess: Guess, tables: SplitTables, known: TaskKeys) -> None:
+    """Declare the texts, known or guessed, and the first column of groups, of the columns that are no target and no candidates."""
+    target = tables.main.columns[guess.keys["target"]]
+    candidates = known.get("candidates") or guess.keys.get("candidates", [])
+    used = {target.name, *target.name.split(BESIDE), *candidates}
+    if "text" in known:
+        guess.declare(WHY_GIVEN, text=[tables.main.readable_column(name).name for name in known["text"]])
+    else:
+        _declare_texts(guess, tables, used, has_candidates=len(candidates) > 0)
+    further = [column for column in tables.main.columns.values() if column.name not in {*used, *guess.keys["text"]}]
+    if group := next((column for column in further if _has_groups(column, tables, target)), None):
+        values, rows = quantity(len(group.counts), "distinct value"), quantity(tables.main.rows, "row")
+        guess.declare(f"an id with {values} in {rows}: rows with the same one stay together", group=group.name)
+
+
+def _declare_texts(guess: Guess, tables: SplitTables, used: Collection[str], has_candidates: bool) -> None:
+    """Declare the texts, one or two, but beside candidates one or none, and ask about others. Raises InputError if there are none of either."""
     main = tables.main
     target = main.columns[guess.keys["target"]]
     unused = [column for column in main.columns.values() if column.name not in used]
@@ -30,13 +45,9 @@ def declare_texts(guess: Guess, tables: SplitTables, used: Collection[str], has_
     guess.declare(why, text=[column.name for column in chosen])
     repeated = [column for column in unused if column not in possible and _is_text_of_many_rows(column, target)]
     if further := [column for column in possible if column not in chosen] + repeated:
-        guess.questions.append(_question(further, most))
-
-
-def _question(further: Sequence[FileColumn], most: int) -> str:
-    """The question whether the target depends on columns that are not among the chosen texts, of which there may be so many."""
-    remedy = f"name them in text, {quantity(most, 'column')} at most, or write them into one text"
-    return f"text: {', '.join(map(with_count, further))} may be texts, too; if the target depends on them, {remedy}"
+        names = ", ".join(map(with_count, further))
+        remedy = f"name them in text, {quantity(most, 'column')} at most, or write them into one text"
+        guess.questions.append(f"text: {names} may be texts, too; if the target depends on them, {remedy}")
 
 
 def _is_text_of_many_rows(column: FileColumn, target: FileColumn) -> bool:
@@ -72,14 +83,9 @@ def why_no_text(column: FileColumn, test: FileTable | None, target: FileColumn) 
     return "the test file has no values in it" if test is not None and test.lacks(column.name) else None
 
 
-def group_column(tables: SplitTables, target: FileColumn, used: Collection[str]) -> FileColumn | None:
-    """The first column of ids that repeat, and not in a few rows only: rows with the same id share something, and must not be in two splits."""
-    unused = [column for column in tables.main.columns.values() if column.name not in used]
-    return next((column for column in unused if _has_groups(column, tables, target)), None)
-
-
 def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> bool:
-    """Whether a column has ids of groups of rows. An index is rather a place in a text, and a column that a file lacks may depend on the target."""
+    """Whether a column has ids that repeat, and not in a few rows only: rows with the same id share something, and must not be in two splits.
+    An index is rather a position in a text, and a column that a file lacks may depend on the target."""
     is_id = column.is_id and column.words[-1] != "index"
     repeats = 1 < len(column.counts) <= GROUPED * column.rows
     is_everywhere = all(table.has(column.name) for table in tables.values())

@@ -4,18 +4,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import INDEX, FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess
+from mtl.benchmark_making.init_suite.guess import TOKEN_LABELS, Guess, TaskKeys
 from mtl.benchmark_making.init_suite.labels import indices_of_names
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.target_column import possible_targets
 from mtl.benchmark_making.init_suite.wording import quantity, quoted, with_count
 from mtl.data.forms import form_of
 
-TOKEN_LABELS = "token_labels"  # the kind of such a task in a suite file
 TOKEN_COLUMNS = {"token", "tokens", "word", "words", "form", "forms"}  # words in the names of columns of tokens
 ENTITY_TAG = re.compile("O|[BIESLUM](-.+)?")  # B-PER begins the name of a person, I-PER goes on, O is outside
 MOST_TAGS = 500  # different ones in a column
@@ -32,9 +31,8 @@ class TaggedColumns(NamedTuple):
     tags: Sequence[str]
 
 
-def tagged_columns(table: FileTable, known: Mapping[str, Any]) -> TaggedColumns | None:
-    """The columns of tokens and tags of a file. None if it does not show them, or if the user names another kind of task. Raises InputError if the
-    user names this kind, or a list beside the tokens as the target, and there are no tokens or no tags."""
+def tagged_columns(table: FileTable, known: TaskKeys) -> TaggedColumns | None:
+    """The columns of tokens and tags; None for another kind of task. Raises InputError if there are none, but the user names this kind, or a list."""
     is_known_kind = known.get("kind") == TOKEN_LABELS
     if "kind" in known and not is_known_kind:
         return None
@@ -74,7 +72,7 @@ def _are_positions(words: Sequence[str]) -> bool:
     return list(words) in (positions[:-1], positions[1:])
 
 
-def _token_column(table: FileTable, words: Mapping[str, Words], known: Mapping[str, Any]) -> str | None:
+def _token_column(table: FileTable, words: Mapping[str, Words], known: TaskKeys) -> str | None:
     """The column of tokens among those of words; None if nothing says which it is: the user, its name, or a file in the form CoNLL."""
     is_conll = form_of(table.path, table.layout) == "conll"
     named = [name for name in words if "." not in name and TOKEN_COLUMNS.intersection(table.columns[name].words)]
@@ -105,7 +103,7 @@ def all_mark_entities(tags: Iterable[str]) -> bool:
     return all(map(ENTITY_TAG.fullmatch, distinct)) and (have_types or {"B", "I"} <= distinct)
 
 
-def guess_tags(guess: Guess, tables: SplitTables, tagged: TaggedColumns, known: Mapping[str, Any]) -> None:
+def guess_tags(guess: Guess, tables: SplitTables, tagged: TaggedColumns, known: TaskKeys) -> None:
     """Guess the keys of a task with a tag for each token, from the files that have tags."""
     main, target = tables.main, tagged.tags[0]
     guess.kind = TOKEN_LABELS

@@ -1,21 +1,12 @@
-"""The columns that a task does not read: why, and the questions about those of them that may annotate its texts, and that it may need all the same."""
+"""The columns that a task does not read: why, and the questions about those of them that may annotate its texts, so that it may need them."""
 
 import shlex
-from collections.abc import Mapping
-from typing import Any
 
-from mtl.benchmark_making.init_suite.annotation_columns import (
-    annotation_columns,
-    list_columns,
-    position_columns,
-    tag_columns,
-)
+from mtl.benchmark_making.init_suite.annotation_columns import list_columns, position_columns, tag_columns
 from mtl.benchmark_making.init_suite.file_column import FileColumn
-from mtl.benchmark_making.init_suite.guess import Guess
-from mtl.benchmark_making.init_suite.passage_answers import ANSWER
+from mtl.benchmark_making.init_suite.guess import ANSWER, TOKEN_LABELS, Guess, TaskKeys
 from mtl.benchmark_making.init_suite.tables import FileTable, SplitTables
 from mtl.benchmark_making.init_suite.text_columns import why_no_text
-from mtl.benchmark_making.init_suite.token_tags import TOKEN_LABELS
 from mtl.benchmark_making.init_suite.wording import quoted_names
 from mtl.tasks.task import BESIDE
 
@@ -30,7 +21,7 @@ POSITIONS_OF_SPANS = (
 )
 
 
-def unread_columns(tables: SplitTables, keys: Mapping[str, Any]) -> dict[str, str]:
+def unread_columns(tables: SplitTables, keys: TaskKeys) -> dict[str, str]:
     """Each column that a task with these keys does not use, with the reason."""
     main, used = tables.main, _used_columns(tables.main, keys)
     target = main.columns[keys["target"]]
@@ -39,7 +30,7 @@ def unread_columns(tables: SplitTables, keys: Mapping[str, Any]) -> dict[str, st
     return {name: reason for name, reason in reasons.items() if name not in used}
 
 
-def unread_questions(main: FileTable, guess: Guess, known: Mapping[str, Any]) -> list[str]:
+def unread_questions(main: FileTable, guess: Guess, known: TaskKeys) -> list[str]:
     """The questions about unread lists and, unless the targets are parts of texts, about cells with tags and positions that no key explains."""
     target, used = main.columns[guess.keys["target"]], _used_columns(main, guess.keys)
     lists = [name for name in list_columns(main) if name not in used]
@@ -56,14 +47,14 @@ def unread_questions(main: FileTable, guess: Guess, known: Mapping[str, Any]) ->
 
 def other_targets(task_id: str, table: FileTable) -> list[str]:
     """How to answer if no column looks like a target, but one that annotates texts may be it; or nothing."""
-    columns = annotation_columns(table)
+    columns = [*list_columns(table), *tag_columns(table), *position_columns(table)]
     if not columns:
         return []
     spans = shlex.quote(f"tasks.{task_id}.reading.spans=TEXT + LIST.START[] + LIST.END[] + LIST.TYPE[]")
     return [f"{quoted_names(columns)} may be {USES}: answer kind, target and text, or for spans --answer {spans}"]
 
 
-def _used_columns(table: FileTable, keys: Mapping[str, Any]) -> set[str]:
+def _used_columns(table: FileTable, keys: TaskKeys) -> set[str]:
     """The columns that a task with these keys uses: those that the keys name, and those of the spans that tokens and tags are made of."""
     spans = table.layout.reading.spans.split(BESIDE) if table.layout.reading.spans else []
     names = {keys["target"], *keys["target"].split(BESIDE), *keys["text"], *keys.get("candidates", []), *spans}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -30,29 +30,20 @@ class Entities:
             if len(tokens) != len(tags):
                 raise row.error(f"{len(tokens)} tokens and {len(tags)} tags; each token has one")
             entities = list(_entities(tags))
-            types = [entity.type for entity in entities]
-            texts = [" ".join(tokens[entity.start : entity.stop]).casefold() for entity in entities]
-            distinct = {TYPES: list(dict.fromkeys(types)), ENTITIES: list(dict.fromkeys(texts))}
-            rows.append(row.with_values(distinct))
+            types = dict.fromkeys(type for type, _ in entities)
+            texts = dict.fromkeys(" ".join(tokens[span]).casefold() for _, span in entities)
+            rows.append(row.with_values({TYPES: list(types), ENTITIES: list(texts)}))
         return table.with_rows(rows, TYPES, ENTITIES)
 
 
-class Entity(NamedTuple):
-    """An entity of a sentence."""
-
-    type: str
-    start: int  # its first token
-    stop: int  # the token after its last one
-
-
-def _entities(tags: Sequence[str]) -> Iterator[Entity]:
-    """The entities of a sentence with these tags, in order. An entity ends where another type, no type, or a prefix of a first token follows."""
+def _entities(tags: Sequence[str]) -> Iterator[tuple[str, slice]]:
+    """The type and the tokens of each entity. An entity ends where another type, no type, or a prefix of a first token follows."""
     open_type, start = "", 0  # of the entity that the tokens so far have not ended; empty: none
     for number, tag in enumerate([*tags, "O"]):
         match = PREFIXED.fullmatch(tag)
         prefix, type = match.groups() if match else ("I", "" if tag in OUTSIDE else tag)
         if open_type and (type != open_type or prefix in FIRST):
-            yield Entity(open_type, start, number)
+            yield open_type, slice(start, number)
             open_type = ""
         if type and not open_type:
             open_type, start = type, number

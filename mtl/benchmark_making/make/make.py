@@ -32,8 +32,6 @@ BySplit = dict[str, list[SourceRow]]
 
 @dataclass(frozen=True)
 class StepRecord:
-    """A step that was done."""
-
     use: StepUse
     rows_in: Mapping[str, int]  # by table
     rows_out: int
@@ -41,7 +39,6 @@ class StepRecord:
     facts: Mapping[str, Any]  # what the step notes
 
     def __str__(self) -> str:
-        """The step in one line, for people."""
         use = self.use
         options = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in use.options.items())
         step = f"{use.name} ({options})" if options else use.name
@@ -65,9 +62,8 @@ class WrittenTasks(NamedTuple):
 
 
 def make(name: str, out: Path, data_dir: Path | None = None) -> str:
-    """Make the tasks of a recipe, and return what was done and can be done next, for people. The same recipe and sources give the same bytes.
-    `name` is the path of a recipe, or the name of a shipped one. `out` is a new folder, which appears when all of its files are complete.
-    `data_dir` has the sources; `_default_sources` says which it is by default. Raises InputError for a bad recipe, source or row."""
+    """Make the tasks of the recipe with this path or shipped name, and return what was done and can be done next, for people. The same recipe and
+    sources (`data_dir`, else `_default_sources`) give the same bytes. The new folder `out` appears when all of its files are complete."""
     recipe = load_recipe(find_yaml("recipe", name, shipped("configs") / "recipe"))
     check_new_folder(out)
     source_dir = _default_sources(recipe) if data_dir is None else data_dir
@@ -163,7 +159,6 @@ def _file_columns(recipe: TaskRecipe, task: Task, table: Table) -> dict[str, str
 
 
 def _check_size(recipe: TaskRecipe, id: str, columns: Mapping[str, str], splits: BySplit) -> None:
-    """Raise InputError for a task whose files would be too large."""
     rows = (row for part in splits.values() for row in part)
     size = sum(len(str(row.values.get(column))) for row in rows for column in columns.values())
     if size > MOST_WRITTEN:
@@ -172,8 +167,7 @@ def _check_size(recipe: TaskRecipe, id: str, columns: Mapping[str, str], splits:
 
 
 def _write_splits(recipe: TaskRecipe, task: Task, columns: Mapping[str, str], splits: BySplit, folder: Path) -> int:
-    """Write a file for each split of a task. Returns how many cells differ from the values, since a tsv file has no tabs and line ends in cells.
-    Raises InputError at the source of a row that no run could read, test targets included."""
+    """Write a file for each split; return how many cells differ from the values. Raises InputError for rows or targets that no run could read."""
     changed = 0
     for name, rows in splits.items():
         path = folder / "data" / task.folder / f"{name}.{recipe.written[task.id].format}"

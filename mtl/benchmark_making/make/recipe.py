@@ -42,8 +42,6 @@ TEXT = "text"  # the column of a sentence's text, in a file of tokens
 
 
 class SourceTable(NamedTuple):
-    """A source that was read."""
-
     file: str  # as the recipe names it
     table: Table
     sha256: str  # of the file
@@ -98,8 +96,6 @@ class RecipeKeys:
 
 @dataclass(frozen=True)
 class StepUse:
-    """A step as a recipe uses it."""
-
     number: int
     name: str
     step: Any  # an instance of its class in `STEPS`
@@ -143,8 +139,7 @@ class TaskRecipe:
 
 
 def load_recipe(path: Path) -> TaskRecipe:
-    """Read and check a recipe, which is not trusted. Raises InputError with the file and the key for an unknown key, step or table, a bad option, a
-    table that nothing reads, and an error in what is for the suite file."""
+    """Read and check a recipe, which is not trusted. Raises InputError, with the file and the key, for whatever is wrong before data are read."""
     with locating(path=path):
         keys = typed(RecipeKeys, read_yaml(path))
         if not keys.sources or not keys.tasks:

@@ -45,16 +45,11 @@ class SplitRows:
         asked = self._asked(work, len(table.rows))
         groups = _groups(table.rows, self.keys)
         order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
-        largest = len(order[0])
         splits = _assigned(order, strata, asked)
-        reached = Counter(splits)
-        if unfilled := [name for name in asked if name != REST and not reached[name]]:
-            why = f"; the largest of {len(groups)} groups has {largest} of {len(splits)} rows" if self.keys else ""
-            problem = f"{unfilled[0]} gets no row{why}; ask for other sizes, or for other keys"
-            raise work.error(problem, "keys" if self.keys else None)
-        work.facts |= {"asked": asked, "reached": {name: reached[name] for name in asked}}
-        work.facts |= {"groups": len(groups), "largest_group": largest}
-        _warn_of_sizes(work)
+        reached = {name: splits.count(name) for name in asked}
+        largest = len(order[0])
+        self._check_reached(work, asked, reached, f"the largest of {len(groups)} groups has {largest}")
+        work.facts |= {"asked": asked, "reached": reached, "groups": len(groups), "largest_group": largest}
         reasons = ["beyond the rows asked for" if name == REST else None for name in splits]
         divided = [row.with_values({SPLIT: name}) for row, name in zip(table.rows, splits, strict=True)]
         return table.with_rows(work.chosen(divided, reasons), SPLIT)
@@ -68,16 +63,17 @@ class SplitRows:
             raise work.error(f"{total} rows are too few for this share", f"shares.{few[0]}")
         return asked | ({REST: total - ends[-1]} if total > ends[-1] else {})
 
-
-def _warn_of_sizes(work: Work) -> None:
-    """Log which splits have far fewer or more rows than were asked for, by what the step has noted."""
-    facts = work.facts
-    for name, rows in facts["asked"].items():
-        if abs(facts["reached"][name] - rows) > MOST_OFF * rows:
-            reached = f"{name} has {facts['reached'][name]} rows where {rows} were asked for"
-            largest = f"the largest of {facts['groups']} groups has {facts['largest_group']} rows"
-            remedy = "name fewer keys, or divide texts before they are paired (pairs with same: split)"
-            logger.warning("step %d, split: %s: %s; %s", work.number, reached, largest, remedy)
+    def _check_reached(self, work: Work, asked: dict[str, int], reached: dict[str, int], largest: str) -> None:
+        """Raise InputError for a split without rows; warn of far fewer or more rows than were asked for. `largest`: the largest group, in words."""
+        if unfilled := [name for name in asked if name != REST and not reached[name]]:
+            why = f"; {largest} of {sum(reached.values())} rows" if self.keys else ""
+            problem = f"{unfilled[0]} gets no row{why}; ask for other sizes, or for other keys"
+            raise work.error(problem, "keys" if self.keys else None)
+        for name, rows in asked.items():
+            if abs(reached[name] - rows) > MOST_OFF * rows:
+                sizes = f"{name} has {reached[name]} rows where {rows} were asked for"
+                remedy = "name fewer keys, or divide texts before they are paired (pairs with same: split)"
+                logger.warning("step %d, split: %s: %s; %s", work.number, sizes, f"{largest} rows", remedy)
 
 
 def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:

@@ -92,15 +92,12 @@ class Table:
         return Table(self.name, list(dict.fromkeys([*self.columns, *new])), list(rows))
 
     def texts(self, column: str) -> list[str]:
-        """The texts of a column."""
         return [row.cell(column) for row in self.rows]
 
 
 class Dropped(NamedTuple):
-    """A row that a step dropped, and why."""
-
     row: SourceRow
-    reason: str
+    reason: str  # why a step dropped the row
 
 
 @dataclass
@@ -116,7 +113,6 @@ class Work:
     facts: dict[str, Any] = field(default_factory=dict)  # for the provenance
 
     def drop(self, row: SourceRow, reason: str) -> None:
-        """Note that this step drops a row."""
         self.dropped.append(Dropped(row, reason))
 
     def add(self, rows: int, values: int, option: str | None = None, before: int = 0) -> None:
