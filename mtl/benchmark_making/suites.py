@@ -188,12 +188,12 @@ class Suite:
 
 def _guess(source: Path, out: Path, name: str, language: str | None, known: Mapping[str, Any]) -> "SuiteGuess":
     """Guess a suite file in `out` from the data files in `source`. Raises InputError, about the frames, for problems and open questions."""
-    from mtl.benchmark_making.init_suite.finding import files_of_tasks
+    from mtl.benchmark_making.init_suite.finding import find_tasks
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
     data_dir = source / "data"
     try:
-        guessed = guess_suite(files_of_tasks(data_dir), language, name, out / f"{name}.yaml", known, shown=out / "data")
+        guessed = guess_suite(find_tasks(data_dir), language, name, out / f"{name}.yaml", known, shown=out / "data")
     except InputError as error:
         raise InputError(problem_of_frames(error.message, data_dir), key=error.key) from None
     if undecided := [*guessed.problems.items(), *guessed.questions]:

@@ -18,9 +18,9 @@ FAMILY = rf"((?:.*[_.-])?(?:{'|'.join(sorted(CANDIDATE_NAMES))})s?[_.-]?)"
 CANDIDATE = re.compile(rf"{FAMILY}(?:[0-9]+|[{LETTERS}])", re.IGNORECASE)
 
 
-def guess_choice(guess: Guess, tables: SplitTables, targets: FileColumn, known: Sequence[str] | None) -> bool:
+def guess_choice(guess: Guess, tables: SplitTables, targets: FileColumn, known_names: Sequence[str] | None) -> bool:
     """Declare a choice if each target is the index or letter of a candidate of its row; return whether it is. Raises InputError for other choices."""
-    names = known or candidate_names(tables.main, exclude={targets.name})
+    names = known_names or candidate_names(tables.main, exclude={targets.name})
     names = [name for name in names if all(name in table.columns for table in tables.values())]
     if not names:
         return False

@@ -41,7 +41,7 @@ class DataFolder:
     language: str | None = None  # the only language that the data set's card names
 
 
-def files_of_tasks(data_dir: Path) -> DataFolder:
+def find_tasks(data_dir: Path) -> DataFolder:
     """A folder with its tasks. The files of a task differ only in the word of the split: {train,dev,test}.tsv, xnli.{dev,test}.ko.tsv, or
     {train,valid}/data.csv. Else a file holds the splits as keys, or in a column. If nothing says a split, each file may hold training rows."""
     root = data_dir.resolve().name
@@ -53,16 +53,12 @@ def files_of_tasks(data_dir: Path) -> DataFolder:
     for file in nameless:
         if parts := _splits_within(data_dir, file):
             tasks += named_tasks(parts, root, {task.id for task in tasks})
-    if not tasks:
-        training = named_tasks([replace(file, split="train") for file in nameless], root)
-        if len(training) <= MOST_TASKS:
-            tasks, nameless = training, []
-        for task in tasks:
-            task.questions.append(f"files.train: may be {task.files['train']}: {NO_SPLIT}")
+    if not tasks and (tasks := _training_tasks(nameless, root)):
+        nameless = []
     others = [file for file in files if not file.may_be_data and file.suffix not in DATA_SUFFIXES]
     other_forms = [file for file in others if file.split or file.suffix in ARCHIVES]
     unread = {TEXTS: texts, NAMELESS: nameless, OTHER_FORMS: other_forms}
-    return DataFolder(data_dir, tasks, {why: [str(file.path) for file in part] for why, part in unread.items()})
+    return DataFolder(data_dir, tasks, {why: [str(file.path) for file in group] for why, group in unread.items()})
 
 
 def all_files(data_dir: Path) -> list[PurePosixPath]:
@@ -84,17 +80,25 @@ def _single_texts(files: Sequence[NamedFile]) -> dict[NamedFile, None]:
     return dict.fromkeys(file for file in texts if texts_by_folder[file.path.parent] > MOST_TEXTS)
 
 
+def _training_tasks(files: Sequence[NamedFile], root: str) -> list[Guess]:
+    """The tasks of files that may hold training rows, each with the question whether they do; none if they are too many."""
+    tasks = named_tasks([replace(file, split="train") for file in files], root)
+    for task in tasks:
+        task.questions.append(f"files.train: may be {task.files['train']}: {NO_SPLIT}")
+    return tasks if len(tasks) <= MOST_TASKS else []
+
+
 def _splits_within(data_dir: Path, file: NamedFile) -> list[NamedFile]:
     """The parts of a file that are splits: below keys of its object, or the rows with each value of its column split. None if it cannot be read."""
     try:
         path = inside(data_dir, str(file.path))
-        splits_by_part = _keys(path) or _column_values(path)
+        splits_by_part = _splits_by_key(path) or _splits_by_value(path)
     except InputError:
         return []
     return [replace(file, part=part, split=split) for part, split in splits_by_part.items()]
 
 
-def _keys(path: Path) -> dict[str, str]:
+def _splits_by_key(path: Path) -> dict[str, str]:
     """The split of each key of a JSON object that has the word of one and may hold rows; none if no key is that word alone."""
     if form_of(path, Layout()) != "json":
         return {}
@@ -103,7 +107,7 @@ def _keys(path: Path) -> dict[str, str]:
     return splits if any(key.lower() in SPLIT_OF for key in splits) else {}
 
 
-def _column_values(path: Path) -> dict[str, str]:
+def _splits_by_value(path: Path) -> dict[str, str]:
     """The split of each value of the column split, as in split=train; none if one of them is no word of a split."""
     column = read_table(path, Layout(reading=sniff(path).reading)).columns.get("split")
     values = {} if column is None else column.counts

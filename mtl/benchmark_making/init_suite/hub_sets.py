@@ -14,7 +14,7 @@ from huggingface_hub import errors
 from mtl.base.errors import InputError
 from mtl.base.files import link_or_copy
 from mtl.benchmark_making import hub_files
-from mtl.benchmark_making.init_suite.finding import DataFolder, files_of_tasks
+from mtl.benchmark_making.init_suite.finding import DataFolder, find_tasks
 from mtl.benchmark_making.init_suite.hub_configurations import Configuration, configurations, configured_tasks
 from mtl.benchmark_making.init_suite.named_file import read_name
 from mtl.benchmark_making.init_suite.named_tasks import task_id
@@ -61,8 +61,9 @@ def hub_set(address: str) -> Iterator[DataFolder]:
     the cache of huggingface_hub; the folder is deleted in the end. Raises InputError if they cannot be had, and for a data set without any."""
     parts = ADDRESS.fullmatch(address)
     if parts is None:
-        problem = "write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION"
-        raise InputError(problem, path=address)
+        raise InputError(
+            "write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION", path=address
+        )
     dataset, revision, wanted = parts.groups()
     name = dataset.rpartition("/")[2]
     with TemporaryDirectory(prefix="mtl-hub-") as temporary:
@@ -75,7 +76,7 @@ def hub_set(address: str) -> Iterator[DataFolder]:
             if chosen:
                 data = DataFolder(folder, configured_tasks(chosen, dataset))
             else:  # the card names no files: their names say the tasks, and an only one is named after the data set
-                data = files_of_tasks(folder)
+                data = find_tasks(folder)
                 if len(data.tasks) == 1:
                     data.tasks[0].id = task_id(folder.name)
         pinned = f"hf://{dataset}@{snapshot.commit}" + (f"/{wanted}" if wanted else "")

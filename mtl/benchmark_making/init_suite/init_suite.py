@@ -9,7 +9,7 @@ from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.base.settings.layers import shipped
 from mtl.base.wording import listed
-from mtl.benchmark_making.init_suite.finding import DataFolder, files_of_tasks
+from mtl.benchmark_making.init_suite.finding import DataFolder, find_tasks
 from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.guessing import guess_task
 from mtl.benchmark_making.init_suite.known_keys import KeysByTask, check_tasks, checked_keys
@@ -39,7 +39,7 @@ def init_suite(
         path = out or Path(f"{suite_name}.yaml")
         if path.exists() or path.is_symlink():
             raise InputError("already there; remove it, or name another file with --out", path=path)
-        guessed = guess_suite(dataset or files_of_tasks(folder), language, suite_name, path, known or {})
+        guessed = guess_suite(dataset or find_tasks(folder), language, suite_name, path, known or {})
     _check_may_be_written(guessed, folder, allow_questions)
     write_text(path, guessed.document)
     return guessed
@@ -66,7 +66,6 @@ def _suite_name(folder: Path, name: str | None) -> str:
 
 
 def _check_may_be_written(guessed: SuiteGuess, folder: Path, allow_questions: bool) -> None:
-    """Raise InputError for a suite file without a task, and for questions that are not allowed."""
     if not guessed.declared:
         problems = [f"{id}: {problem}" for id, problem in guessed.problems.items()][:MOST_NAMES]
         raise InputError(f"no task could be guessed, and no suite file is written: {'; '.join(problems)}", path=folder)
@@ -87,7 +86,7 @@ def guess_suite(
         raise InputError(f"no file of a split below it; {remedy}{unread}", path=folder.address or folder.path)
     known_keys = checked_keys(known, [task.id for task in folder.tasks])
     tasks = [guess_task(task, folder.path, known_keys.get(task.id)) for task in folder.tasks]
-    _check_training_rows(tasks)
+    _settle_tasks_without_training(tasks)
     for task in tasks:
         task.keys |= folder.keys
         if folder.address and task.problem is not None:  # the files are in a temporary folder
@@ -98,7 +97,7 @@ def guess_suite(
     return suite
 
 
-def _check_training_rows(tasks: Sequence[Guess]) -> None:
+def _settle_tasks_without_training(tasks: Sequence[Guess]) -> None:
     """Give each task without a train file a problem, unless the user says which task answers it: then that one has the kind and the labels."""
     usable = [task for task in tasks if task.problem is None]
     for task in [task for task in usable if task.files["train"] is None]:

@@ -38,7 +38,6 @@ def answer_columns(table: FileTable, known: TaskKeys) -> AnswerColumns | None:
 
 
 def guess_answers(guess: Guess, main: FileTable, names: AnswerColumns, known: TaskKeys) -> None:
-    """Guess the keys of a task with answers in these columns."""
     passages = main.columns[names.text[-1]]
     guess.kind = ANSWER
     guess.declare("the answers stand in the passage", kind=ANSWER)

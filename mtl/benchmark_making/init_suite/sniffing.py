@@ -93,11 +93,11 @@ def _is_annotated(lines: Sequence[str]) -> bool:
 def _sniffed_table(lines: Sequence[str], known: Reading, form: str, shown_form: str) -> Sniffed:
     """How a table is read whose form its lines show. Only what is not as the form or the user says is a part of its reading."""
     separator, *others = [known.separator] if known.separator else _separators(lines, TABLES[shown_form][0])
-    if separator == "\t" and not (known.form or known.separator):
-        shown_form = "tsv"
+    is_tsv = separator == "\t" and not (known.form or known.separator)
+    table_form = "tsv" if is_tsv else shown_form
     are_quoted = _are_quoted(lines, separator) if known.quoted is None else known.quoted
-    usual_separator, are_usually_quoted = TABLES[shown_form]
-    own_form = None if shown_form == form else shown_form
+    usual_separator, are_usually_quoted = TABLES[table_form]
+    own_form = None if table_form == form else table_form
     own_separator = None if separator in (known.separator, usual_separator) else separator
     own_quoting = None if are_quoted in (known.quoted, are_usually_quoted) else are_quoted
     questions = [QUOTING_QUESTION] if are_quoted is None else []

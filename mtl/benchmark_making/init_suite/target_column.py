@@ -69,9 +69,8 @@ def _guessed_target(task_id: str, tables: SplitTables, known: TaskKeys) -> Targe
     if several := _several_labels(main, _repeated_words(main), known):
         return several
     remedy = f"name it: --answer {shlex.quote(f'tasks.{task_id}.target=COLUMN')}"
-    raise InputError(
-        "; ".join([f"target: no column looks like one: {main.listed}", *_unread(main), *main.gaps, remedy])
-    )
+    reasons = [*_unread(main), *main.gaps]
+    raise InputError("; ".join([f"target: no column looks like one: {main.listed}", *reasons, remedy]))
 
 
 def possible_targets(table: FileTable) -> list[FileColumn]:
@@ -148,5 +147,4 @@ def _question(ways: Sequence[str]) -> str:
 
 
 def _unread(table: FileTable) -> list[str]:
-    """The columns that mtl cannot read, and why."""
     return [f"{quoted(name)} is {what}" for name, what in table.unread.items() if what != NAMELESS]

@@ -37,7 +37,7 @@ STEPS: dict[str, type[Any]] = {  # by name, in the order of docs/how-to/making-t
     "split": splitting.SplitRows,
 }
 
-TABLES = {"stack": None, "pairs": 2}  # how many a step takes, where it does not take one; None: two or more
+TABLE_COUNTS = {"stack": None, "pairs": 2}  # how many a step takes, where it does not take one; None: two or more
 TEXT = "text"  # the column of a sentence's text, in a file of tokens
 
 
@@ -170,7 +170,7 @@ def _read_step(number: int, keys: dict[str, Any], known: list[str], last: str | 
     name = str(keys.pop("step", None))
     if name not in STEPS:
         raise InputError(f"no step {name!r}; {advice(name, STEPS, 'steps')}", key=f"steps.{number}.step")
-    section, count = f"steps.{number}.{name}.", TABLES.get(name, 1)
+    section, count = f"steps.{number}.{name}.", TABLE_COUNTS.get(name, 1)
     option = "table" if count == 1 else "tables"
     if count == 1:
         named = [keys.pop(option, last)]

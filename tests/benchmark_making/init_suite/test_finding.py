@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from golden import check_golden
 
-from mtl.benchmark_making.init_suite.finding import all_files, files_of_tasks
+from mtl.benchmark_making.init_suite.finding import all_files, find_tasks
 
 UP = range(30)
 SAVED = ["dataset_dict.json", "train/dataset_info.json", "train/state.json", "train/data-00000-of-00001.arrow"]
@@ -59,7 +59,7 @@ FOLDERS = {
 
 def said_of(data_dir: Path) -> str:
     """The tasks of a folder, what is asked about them, and what is left."""
-    found = files_of_tasks(data_dir)
+    found = find_tasks(data_dir)
     lines = [f"{task.id}: {task.folder or '.'} {list(task.files.values())}" for task in found.tasks]
     lines += [f"  {line}" for task in found.tasks for line in (*task.notes, *task.questions, task.problem) if line]
     lines += [f"not read, {why}: {len(paths)}, as {paths[0]}" for why, paths in found.unread.items() if paths]

@@ -8,7 +8,7 @@ from typing import Any
 from data_files import sentences, write_table
 from init_forms import Columns, Form, check_forms
 
-from mtl.benchmark_making.init_suite.finding import files_of_tasks
+from mtl.benchmark_making.init_suite.finding import find_tasks
 from mtl.benchmark_making.init_suite.guessing import guess_task
 
 TEXTS = {"text": sentences(12)}
@@ -92,6 +92,6 @@ def test_splits(tmp_path: Path) -> None:
 
 def test_a_positive_label_may_be_any_known_label(tmp_path: Path) -> None:
     Form(BOTH).write_to(tmp_path / "data")
-    (task,) = files_of_tasks(tmp_path / "data").tasks
+    (task,) = find_tasks(tmp_path / "data").tasks
     known = {"labels": ["glad", "sad", "so-so"], "positive": "bad"}
     assert guess_task(task, tmp_path / "data", known).problem == 'positive: must be one of "glad", "sad", "so-so"'
