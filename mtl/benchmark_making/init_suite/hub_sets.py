@@ -61,9 +61,8 @@ def hub_set(address: str) -> Iterator[DataFolder]:
     the cache of huggingface_hub; the folder is deleted in the end. Raises InputError if they cannot be had, and for a data set without any."""
     parts = ADDRESS.fullmatch(address)
     if parts is None:
-        raise InputError(
-            "write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION", path=address
-        )
+        problem = "write hf://OWNER/NAME, hf://OWNER/NAME@REVISION or hf://OWNER/NAME/CONFIGURATION"
+        raise InputError(problem, path=address)
     dataset, revision, wanted = parts.groups()
     name = dataset.rpartition("/")[2]
     with TemporaryDirectory(prefix="mtl-hub-") as temporary:

@@ -63,8 +63,7 @@ def _lists_of_labels(table: FileTable) -> Iterator[LabelColumns]:
         sizes[name] = tuple(map(len, column.lists or map(str.split, column.texts)))
     for column in sets:
         if list(sizes.values()).count(sizes[column.name]) == 1:
-            labels = set(chain(*column.lists))
-            yield LabelColumns([column.name], f"lists of {len(labels)} different labels")
+            yield LabelColumns([column.name], f"lists of {len(set(chain(*column.lists)))} different labels")
 
 
 def _are_sets_of_labels(column: FileColumn) -> bool:
