@@ -23,7 +23,7 @@ from mtl.data.splits import CHOOSING, check_present
 from mtl.jobs.beside import kept_logistic
 from mtl.jobs.inputs import check_begun, prepare, source_stamps
 from mtl.jobs.job import WITHOUT_GPU, Job
-from mtl.jobs.machine import check_precision, exact, machine, precision
+from mtl.jobs.machine import check_trainer_settings, describe_run_device, run_arithmetic, run_precision
 from mtl.methods import METHODS
 from mtl.methods.method import Method, Predictions
 from mtl.runs.folder import seed_lock
@@ -40,8 +40,8 @@ def run_baseline(job: Job, command: str = "") -> Summary:
     """Run what is not done yet of the job, in this process, and return the summary, which records `command`, the command line. A job whose seeds run
     apart (`Config.runs_apart`) is for `mtl.jobs.together`: here, its scores would differ in the last digits. Raises UserError."""
     if not job.is_finished:
-        check_precision(job.config)
-    with exact(job.config), job.folder.locked():
+        check_trainer_settings(job.config)
+    with run_arithmetic(job.config), job.folder.locked():
         if (finished := check_begun(job)) is not None:
             return finished
         prepared, dataset, method = begin(job)
@@ -63,6 +63,17 @@ class Prepared:
     shared: dict[int, str | None]  # by seed, the key of the part of its training that other runs may share
 
 
+@dataclass
+class TaskResult:
+    """The scores × 100 of one seed's predictions for a task; None where the task has no such rows, or is not scored."""
+
+    score: float | None = None  # on the split that scores the task
+    further: dict[str, float] = field(default_factory=dict)  # on the same rows, by further metric
+    is_same_answer: bool = False  # whether all of these rows have the same prediction
+    on_dev: float | None = None
+    on_choosing: float | None = None  # on the dev rows that choose, where others do not
+
+
 def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     """Read the data, build the method, and claim the run's folder, which must be locked and have passed `RunFolder.check`. Raises InputError for bad
     data, for files that the method needs and cannot find, and for a folder whose inputs have changed."""
@@ -71,15 +82,15 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
         logger.info("unsupported by method %s, and left out: %s", config.method, ", ".join(job.unanswered))
     if job.absent:
         logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
-    used_precision = precision(config)
-    folder.check_precision(used_precision)
+    precision = run_precision(config)
+    folder.check_precision(precision)
     write_generated(job.suite, job.data_dir)
     check_present(job.suite, job.run_tasks, job.data_dir)  # before minutes of reading and tokenizing
     vectors = METHODS[config.method].find_inputs(config, job.suite)
     stamps = source_stamps(config, vectors)
     dataset, method = prepare(job, vectors)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    folder.claim(config, inputs, used_precision)
+    folder.claim(config, inputs, precision)
     write_json(folder.sources, stamps or source_stamps(config, vectors))  # `prepare` may have trained the vectors
     _record(job, dataset)
     method.save(folder.path)
@@ -142,17 +153,17 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> None:
             read_json(done, SeedScores)  # a damaged file is refused before further seeds are trained
             return
         start = time.monotonic()
-        record = _predict(job, dataset, method, seed)
-        record["seconds"] = time.monotonic() - start
+        results = _predict(job, dataset, method, seed)
+        record = _score_entries(job, dataset, results) | {"seconds": time.monotonic() - start}
         _show_scores(job, final_scores(job, seed, record))
         cost = method.cost(seed, folder)
-        record |= {"cost": cost, "versions": versions(), "machine": machine(job.config)}
+        record |= {"cost": cost, "versions": versions(), "machine": describe_run_device(job.config)}
         record["remarks"] = _submit(job, dataset, seed, cost["parameters"])
         write_json(done, record)
 
 
-def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
-    """Train, write the predictions, and score them. Returns those entries of scores.json."""
+def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, TaskResult]:
+    """Train, and write and score the predictions. Returns the results by task id, in the order in which the method predicts."""
     folder, header = job.folder, job.config.submission.header
     results: dict[str, TaskResult] = {}
     for task, predictions in method.predictions(seed, folder.seed(seed)):
@@ -161,6 +172,11 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
             show(Scored(seed, {task.id: job.suite.shown.show(result.score)}))
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, header)
+    return results
+
+
+def _score_entries(job: Job, dataset: Dataset, results: dict[str, TaskResult]) -> dict[str, Any]:
+    """The entries of scores.json on these results, which are by task id. All but choosing_scores are in the order of the suite."""
     in_order = {task.id: results[task.id] for task in dataset.tasks if task.id in results}
     scores = {id: result.score for id, result in in_order.items() if result.score is not None}
     return {
@@ -171,17 +187,6 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         "choosing_scores": {id: result.on_choosing for id, result in results.items() if result.on_choosing is not None},
         "same_answer": [id for id, result in in_order.items() if result.is_same_answer],
     }
-
-
-@dataclass
-class TaskResult:
-    """The scores × 100 of one seed's predictions for a task; None where the task has no such rows, or is not scored."""
-
-    score: float | None = None  # on the split that scores the task
-    further: dict[str, float] = field(default_factory=dict)  # on the same rows, by further metric
-    is_same_answer: bool = False  # whether all of these rows have the same prediction
-    on_dev: float | None = None
-    on_choosing: float | None = None  # on the dev rows that choose, where others do not
 
 
 def _score_task(dataset: Dataset, task: Task, predictions: Predictions) -> TaskResult:

@@ -15,7 +15,7 @@ from mtl.base.wording import format_bytes
 from mtl.data.hashes import fingerprints
 from mtl.jobs.inputs import check_begun
 from mtl.jobs.job import Job, load_job
-from mtl.jobs.machine import check_trainer
+from mtl.jobs.machine import check_loggers_and_callbacks
 from mtl.methods import METHODS
 from mtl.runs.records import Beside, read_summary
 
@@ -32,18 +32,19 @@ def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
     with job.folder.locked():
         check_begun(job)
         kind.find_inputs(config, job.suite)
-        check_trainer(config)
-    with _absence_logged():
+        check_loggers_and_callbacks(config)
+    with _errors_logged():
         inputs = fingerprints(job.suite, job.run_tasks, job.data_dir)
-        logistic, is_kept, why_not_usual = _logistic_of(job, inputs)
-        if is_kept:
+        logistic, why_not_usual = _logistic_of(job, inputs)
+        if _is_kept(logistic, job, inputs):
             return
         paths = [task.path("train", job.data_dir) for task in logistic.run_tasks]
         size = sum(path.stat().st_size for path in paths if path is not None and path.is_file())
-        if size > MOST_BYTES:  # raised to be logged
-            raise InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it")
-        place = f"; {why_not_usual}, so that this one is made in {logistic.folder.path}" if why_not_usual else ""
-        logger.info("first the logistic regression for the table (baselines=false: without it)%s", place)
+        if size > MOST_BYTES:
+            _log_absence(InputError(f"{format_bytes(size)} of training data; mtl baseline method={LOGISTIC} makes it"))
+            return
+        where = f"; {why_not_usual}, so that this one is made in {logistic.folder.path}" if why_not_usual else ""
+        logger.info("first the logistic regression for the table (baselines=false: without it)%s", where)
         make(logistic)
 
 
@@ -52,40 +53,49 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
     config = job.config
     if not config.baselines or config.method == LOGISTIC or config.imported.rows:
         return None
-    with _absence_logged():
-        logistic, is_kept, why_not_usual = _logistic_of(job, inputs)
-        if is_kept:
+    with _errors_logged():
+        logistic, why_not_usual = _logistic_of(job, inputs)
+        if _is_kept(logistic, job, inputs):
             summary = read_summary(logistic.folder.summary)
             scored = [task.id for task in job.run_tasks if task.is_scored and task.id in summary["tasks"]]
             scores = {id: summary["tasks"][id]["median"] for id in scored}
             return Beside(title=summary["title"], scores=scores) if scores else None
-        if why_not_usual:  # raised to be logged
-            raise InputError(f"{why_not_usual}; remove that folder, make method={LOGISTIC} again, and then this run")
+        if why_not_usual:
+            remedy = f"remove that folder, make method={LOGISTIC} again, and then this run"
+            _log_absence(InputError(f"{why_not_usual}; {remedy}"))
     return None
 
 
+def _log_absence(reason: InputError) -> None:
+    """Log why no logistic regression is in the table; as an error, which shortens what foreign files hold and makes it safe to print."""
+    logger.info("no logistic regression in the table: %s", reason)
+
+
 @contextmanager
-def _absence_logged() -> Iterator[None]:
+def _errors_logged() -> Iterator[None]:
     """Log an InputError within the block as the reason why no logistic regression is in the table; a full disk or memory is one, too."""
     try:
         with resources_as_input():
             yield
     except InputError as error:
-        logger.info("no logistic regression in the table: %s", error)
+        _log_absence(error)
 
 
-def _logistic_of(job: Job, inputs: Mapping[str, str]) -> tuple[Job, bool, str]:
-    """The logistic regression of a run whose inputs have these fingerprints, whether it is finished and fits the run, and why it is not in the usual
-    folder, but in one beside it; empty if it is in the usual one."""
+def _is_kept(logistic: Job, job: Job, inputs: Mapping[str, str]) -> bool:
+    return logistic.is_finished and not _difference(logistic, job, inputs)
+
+
+def _logistic_of(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:
+    """The logistic regression of a run whose inputs have these fingerprints, and why it is in a folder beside the usual one; empty: it is there."""
     usual = _usual_logistic(job)
     why_not_usual = _difference(usual, job, inputs) if usual.is_finished else ""
     if not why_not_usual:
-        return usual, usual.is_finished, ""
+        return usual, ""
     path = usual.folder.path
-    content = fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share
-    digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
+    data = (fingerprints(job.suite, usual.run_tasks, job.data_dir), job.config.held_out, job.config.choosing_share)
+    digest = sha256(json.dumps(data).encode()).hexdigest()[:16]
     beside = replace(usual, config=replace(usual.config, run_dir=str(path.with_name(f"{path.name},{digest}"))))
-    return beside, beside.is_finished and not _difference(beside, job, inputs), why_not_usual
+    return beside, why_not_usual
 
 
 def _usual_logistic(job: Job) -> Job:

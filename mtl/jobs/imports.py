@@ -10,10 +10,10 @@ from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.log import logger
 from mtl.base.names import one_spelling
-from mtl.base.settings.schema import System
+from mtl.base.settings.schema import ImportedConfig, System
 from mtl.base.typed import UnknownKey, typed
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.data.sampled import read_key, scored_file
+from mtl.data.sampled import TaskKey, read_key, scored_file
 from mtl.data.splits import check_present
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
@@ -47,33 +47,27 @@ def import_job(
     job = _load_import(name, paths, len(predictions), settings)
     config, suite = job.config, job.suite
     values = [] if paths else predicted_values(predictions, suite, indices or {})
-    imported = _label_settings(settings.get("labels"), suite)
+    imported = _with_labels(config.imported, settings.get("labels"), suite)
     samples = {} if settings.get("rows") is None else read_key(settings["rows"], suite, job.data_dir)["tasks"]
-    tasks = config.tasks
-    if settings.get("tasks") is None:
-        tasks = _scored_tasks(values or [PredictedFiles(path) for path in paths], samples, job)
+    sources: Sequence[SeedPredictions] = values or [PredictedFiles(path) for path in paths]
+    tasks = config.tasks if settings.get("tasks") is not None else _scored_tasks(sources, samples, job)
     if samples:
-        imported["rows"] = {}
-        for task in suite.choose(tasks):
-            if task.id not in samples:
-                raise InputError(f"the sample has no rows of {task.id}; it has {', '.join(samples)}", key="tasks")
-            imported["rows"][task.id] = samples[task.id]["lines"]
+        imported = replace(imported, rows=_sampled_lines(suite.choose(tasks), samples))
     run_dir = config.run_dir or f"{config.runs_dir}/{suite.name}/{name}"
-    config = replace(config, tasks=tasks, run_dir=run_dir, imported=replace(config.imported, **imported))
-    return replace(job, config=config, predictions=values)
+    return replace(job, config=replace(config, tasks=tasks, run_dir=run_dir, imported=imported), predictions=values)
 
 
-def _load_import(name: str, paths: Sequence[Path], count: int, settings: Mapping[str, Any]) -> Job:
-    """The job of `count` seeds, whose predictions may lie at these paths. It does not yet have what depends on its suite: labels, rows and tasks."""
-    seed = settings.get("seed")
-    if seed is None:
-        seed = list(range(1, count + 1))
-    run_settings = {
+def _load_import(name: str, paths: Sequence[Path], seed_count: int, settings: Mapping[str, Any]) -> Job:
+    """The job whose predictions may lie at these paths. It does not yet have what depends on its suite: labels, rows and tasks."""
+    seeds = settings.get("seed")
+    if seeds is None:
+        seeds = list(range(1, seed_count + 1))
+    run_settings = {  # of two values of one key, the later one counts
         "imported.title": name,
         **{key: value for key, value in settings.items() if key not in IMPORT_KEYS},
         "method": "imported",
         "imported.predictions": [str(path) for path in paths],
-        "seeds": seed if isinstance(seed, list) else [seed],
+        "seeds": seeds if isinstance(seeds, list) else [seeds],
         **_system_settings(settings.get("system")),
     }
     try:
@@ -85,21 +79,21 @@ def _load_import(name: str, paths: Sequence[Path], count: int, settings: Mapping
 
 
 def _system_settings(system: Any) -> dict[str, Any]:
-    """The settings, by dotted keys, that the setting `system` stands for."""
+    """The settings, by dotted keys, that the setting `system` stands for: what it states of the system."""
     path = _yaml_path("system", system)
     content = (system or {}) if path is None else read_yaml(path)
     facts = asdict(typed(System, content, path=path or "system"))
     return {f"imported.{key}": value for key, value in facts.items() if value is not None}
 
 
-def _label_settings(labels: Any, suite: Suite) -> dict[str, Any]:
-    """The settings in the section `imported` that the setting `labels` stands for."""
+def _with_labels(imported: ImportedConfig, labels: Any, suite: Suite) -> ImportedConfig:
+    """The section `imported` with what the setting `labels` stands for."""
     if labels is None:
-        return {}
+        return imported
     path = _yaml_path("labels", labels)
     if path is None:
-        return {"labels": check_labels(labels, suite)}
-    return {"labels": read_labels(path, suite), "labels_sha256": sha256(path)}
+        return replace(imported, labels=check_labels(labels, suite))
+    return replace(imported, labels=read_labels(path, suite), labels_sha256=sha256(path))
 
 
 def _yaml_path(key: str, value: Any) -> Path | None:
@@ -109,6 +103,14 @@ def _yaml_path(key: str, value: Any) -> Path | None:
     if not isinstance(value, str | Path):
         raise InputError("must be the path of a YAML file, or its content as keys and values", key=key, value=value)
     return Path(value)
+
+
+def _sampled_lines(tasks: Sequence[Task], samples: Mapping[str, TaskKey]) -> dict[str, list[int]]:
+    """The lines that are scored, by task id. Raises InputError for a task that the sample lacks."""
+    for task in tasks:
+        if task.id not in samples:
+            raise InputError(f"the sample has no rows of {task.id}; it has {', '.join(samples)}", key="tasks")
+    return {task.id: samples[task.id]["lines"] for task in tasks}
 
 
 def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], job: Job) -> list[str]:

@@ -17,7 +17,7 @@ from mtl.data.loading import load_dataset
 from mtl.data.repeats import without_repeats
 from mtl.jobs.imported import Imported
 from mtl.jobs.job import Job
-from mtl.jobs.machine import device_of, prepare_machine
+from mtl.jobs.machine import device_of, use_run_device
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
 from mtl.runs.folder import PREDICTIONS, REMEDY
@@ -34,7 +34,7 @@ def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) ->
     config, suite, data_dir = job.config, job.suite, job.data_dir
     if keeps_threads:
         config = replace(config, trainer=replace(config.trainer, threads=None))
-    prepare_machine(config)
+    use_run_device(config)
     dataset = load_dataset(suite, job.run_tasks, data_dir, config.held_out, config.imported.rows, config.choosing_share)
     if not config.choose_on_repeats:
         dataset = without_repeats(dataset)

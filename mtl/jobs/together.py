@@ -17,7 +17,7 @@ from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job
 from mtl.jobs.engines import ENGINES, Engine, Failures, Needs, Unit, result_or_error
 from mtl.jobs.inputs import check_begun, prepare
 from mtl.jobs.job import Job
-from mtl.jobs.machine import check_precision, exact, precision
+from mtl.jobs.machine import check_trainer_settings, run_arithmetic, run_precision
 from mtl.methods import METHODS
 from mtl.runs.records import SeedScores
 
@@ -36,7 +36,7 @@ def run_together(
         unfinished = []
         for run in runs:
             locks.enter_context(run.folder.locked())
-            with exact(run.config):
+            with run_arithmetic(run.config):
                 if check_begun(run) is None:
                     unfinished.append(run)
         if not unfinished:
@@ -116,8 +116,8 @@ class _Together:
 def begin_apart(job: Job) -> Prepared:
     """`begin` in a process of its own, perhaps on another machine. Raises InputError also if this machine cannot train the run."""
     logger.setLevel(logging.INFO)
-    check_precision(job.config)
-    with exact(job.config):
+    check_trainer_settings(job.config)
+    with run_arithmetic(job.config):
         return begin(job)[0]
 
 
@@ -127,7 +127,7 @@ def run_apart(job: Job, seed: int) -> None:
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config, folder, host = job.config, job.folder, socket.gethostname()
     vectors = METHODS[config.method].find_inputs(config, job.suite)
-    with exact(config):
+    with run_arithmetic(config):
         dataset, method = prepare(job, vectors, keeps_threads=True)
         logger.setLevel(logging.INFO)
         if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):
@@ -135,7 +135,7 @@ def run_apart(job: Job, seed: int) -> None:
             remedy = "all machines must have the same files in data_dir and embeddings_dir"
             raise InputError(f"{problem}; {remedy}", path=folder.path)
         try:
-            folder.check_precision(precision(config))
+            folder.check_precision(run_precision(config))
         except InputError as error:
             raise InputError(f"on {host}: {error}") from None
         run_seed(job, dataset, method, seed)
