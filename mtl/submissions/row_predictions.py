@@ -47,13 +47,14 @@ def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> t
     for id, splits in rows.items():
         for split, data in splits.items():
             if (id, split) in sources:
-                predicted[id][split], count = put(data, sources[id, split], suite.submission.ids, labels.get(id))
+                lines = sources[id, split]
+                predicted[id][split], unfit_count = row_targets(data, lines, suite.submission.ids, labels.get(id))
                 if id in labels:
-                    unfit[id][split] = count
+                    unfit[id][split] = unfit_count
     return predicted, unfit
 
 
-def put(
+def row_targets(
     rows: DataRows, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None = None
 ) -> tuple[np.ndarray, int]:
     """The targets (rows,) that the rows' predictions mean, and how many predictions are answers that fit no label. `ids` are names of columns

@@ -1,7 +1,7 @@
 """Scores of predictions against gold targets, as `mtl score` prints them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,34 +14,42 @@ from mtl.data.splits import read_task
 from mtl.runs.folder import FILE, RunFolder
 from mtl.runs.rows import recorded_rows, scored_rows
 from mtl.submissions.data_rows import DataRows
-from mtl.submissions.files import prediction_names, read_files
+from mtl.submissions.files import SubmissionFiles, prediction_names, read_files
 from mtl.submissions.row_files import labelled_file
-from mtl.submissions.row_predictions import put, read_sources
+from mtl.submissions.row_predictions import read_sources, row_targets
 from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 
 SCORING_ORDER = ("test", "dev")  # the first split that has predictions and gold targets is scored
-# What tasks are scored on, by task id: the split, the predictions (rows,), and the rows with gold targets.
-Scored = dict[str, tuple[str, np.ndarray, ScoredRows]]
+Gold = tuple[DataRows, ScoredRows]  # the rows of a split with gold targets, for predictions and for metrics
 
 
-def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
+@dataclass(frozen=True)
+class ScoredTask:
+    """What a task is scored on."""
+
+    split: str
+    predictions: np.ndarray  # (rows,)
+    rows: ScoredRows  # with gold targets
+
+
+def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out_share: float) -> str:
     """A Markdown table of the scores of predictions, their average, and what is odd about them. `gold_dir` is a data folder or a run's `gold` folder;
-    `held_out` is the share of training rows that stand for a dev file. Raises InputError for missing folders, and predictions that fit no gold."""
+    `held_out_share` of training rows stand for a dev file. Raises InputError for missing folders, and predictions that fit no gold."""
     show = suite.shown.show
     table = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
     scores, remarks = dict[str, float](), list[str]()
-    for id, (split, predictions, rows) in _scored_splits(path, suite, tasks, gold_dir, held_out).items():
-        task = suite.tasks[id]
-        scores[id] = score(task, predictions, rows)
+    for id, scored in _scored_tasks(path, suite, tasks, gold_dir, held_out_share).items():
+        task, predictions = suite.tasks[id], scored.predictions
+        scores[id] = score(task, predictions, scored.rows)
         title = task.title.replace("|", "\\|")
-        table.append(f"| {title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
-        for name, value in further_scores(task, predictions, rows).items():
+        table.append(f"| {title} | {scored.split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
+        for name, value in further_scores(task, predictions, scored.rows).items():
             table.append(f"| | | {name} | | {show(value)} |")
         if (remark := target_kind(task).remark(predictions)) is not None:
-            remarks.append(f"{id}, {split}: {remark}")
+            remarks.append(f"{id}, {scored.split}: {remark}")
     average, count, absent = suite.mean(scores), len(suite.averaged), suite.lacking(scores)
     without = ", ".join(absent)
     partial = f" (of {count - len(absent)} of {count} tasks; not scored: {without})" if absent else ""
@@ -49,8 +57,10 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     return "\n".join([*table, "", last_line, *remarks])  # without the empty line, these would be rows of the table
 
 
-def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> Scored:
-    """What each task is scored on, by task id. Raises InputError if none has predictions with gold targets."""
+def _scored_tasks(
+    path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out_share: float
+) -> dict[str, ScoredTask]:
+    """What tasks are scored on, by task id. Raises InputError if none has predictions with gold targets."""
     if not gold_dir.is_dir():
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = prediction_names(suite)
@@ -58,23 +68,30 @@ def _scored_splits(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Pa
     if unread := [name for name in files.unread if Path(name).suffix in (".csv", ".jsonl", ".tsv")]:
         logger.warning("%s: not read, since no predictions have such names: %s", path, listed(unread, 5))
     predicted = {names[name] for name in files.contents}
-    scored: Scored = {}
+    scored: dict[str, ScoredTask] = {}
     for task in tasks:
-        for split in SCORING_ORDER:
-            gold = _gold(task, split, gold_dir, held_out) if (task.id, split) in predicted else None
-            if gold is None:
-                continue
-            data, rows = gold
-            sources = read_sources(files, suite, {task.id: {split: data}})
-            if sources:  # a file of rows has none of the rows that are held out of train
-                predictions, _ = put(data, sources[task.id, split], suite.submission.ids)
-                scored[task.id] = split, predictions, rows
-                break
-    if unscored := [f"{id} {split}" for id, split in predicted if id in scored and scored[id][0] != split]:
+        splits = [split for split in SCORING_ORDER if (task.id, split) in predicted]
+        if (scored_task := _scored_task(files, suite, task, splits, gold_dir, held_out_share)) is not None:
+            scored[task.id] = scored_task
+    if unscored := [f"{id} {split}" for id, split in predicted if id in scored and scored[id].split != split]:
         logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
     if not scored:
         raise _nothing_scored(path, suite, tasks[0], gold_dir)
     return scored
+
+
+def _scored_task(
+    files: SubmissionFiles, suite: Suite, task: Task, splits: Sequence[str], gold_dir: Path, held_out_share: float
+) -> ScoredTask | None:
+    """What a task is scored on, of the first of these splits for whose gold targets there are predictions."""
+    for split in splits:
+        if (gold := _gold(task, split, gold_dir, held_out_share)) is not None:
+            data, rows = gold
+            sources = read_sources(files, suite, {task.id: {split: data}})
+            if sources:  # a file of rows has none of the rows that are held out of train
+                predictions, _ = row_targets(data, sources[task.id, split], suite.submission.ids)
+                return ScoredTask(split, predictions, rows)
+    return None
 
 
 def _nothing_scored(path: Path, suite: Suite, task: Task, gold_dir: Path) -> InputError:
@@ -86,8 +103,8 @@ def _nothing_scored(path: Path, suite: Suite, task: Task, gold_dir: Path) -> Inp
     return InputError(f"{problem}; files are called {example}, gold targets are {places}", path=path)
 
 
-def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[DataRows, ScoredRows] | None:
-    """The rows of a split with gold targets, for predictions and for metrics: a run's, a data file's, or held out of train; None: no such rows."""
+def _gold(task: Task, split: str, gold_dir: Path, held_out_share: float) -> Gold | None:
+    """The gold targets of a split: those that a run has recorded, else those in a data file, else those of rows that are held out of train."""
     task = replace(task, breakdown=None)  # a score needs no such columns
     recorded = gold_dir / f"{split}_{task.id}.tsv"
     if recorded.is_file() and recorded != task.path(split, gold_dir):  # a data file may have such a name, too
@@ -100,7 +117,7 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> tuple[Data
         return DataRows(task, split, file, layout, rows.targets, rows.candidates), rows
     train = task.path("train", gold_dir) if split == "dev" and task.files["dev"] is None else None
     if train is not None and train.is_file():
-        part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out)
+        part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out_share)
         rows, layout = scored_rows(task, part.rows["dev"]), task.layout("train", gold_dir)
         return DataRows(task, split, train, layout, rows.targets, rows.candidates, part.held_out), rows
     return None

@@ -25,7 +25,7 @@ from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder
 from mtl.structured.passages import unit_features, units_of
 from mtl.submissions.files import PredictionFile
-from mtl.submissions.row_predictions import READERS, put
+from mtl.submissions.row_predictions import READERS, row_targets
 from mtl.submissions.scores import score_predictions
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import target_kind
@@ -223,7 +223,7 @@ def test_a_leaderboard_takes_a_tag_for_each_token_alone(folder: Path) -> None:
         for line, number in ((tags[2], None), (tags[2] + " O", 4)):
             content = "\n".join(["slots", *tags[:2], line, *tags[3:]]).encode()
             with nullcontext() if number is None else raises_input_error(file="x.tsv", line=number):
-                put(rows, READERS[".tsv"](PredictionFile(rows.task, "x.tsv", content, (), 100)), ())
+                row_targets(rows, READERS[".tsv"](PredictionFile(rows.task, "x.tsv", content, (), 100)), ())
 
 
 def test_linear_models_learn_from_a_bounded_number_of_words(

@@ -18,7 +18,7 @@ from mtl.submissions.data_rows import DataRows
 from mtl.submissions.files import PredictionFile
 from mtl.submissions.forms import read_table
 from mtl.submissions.lines import row_columns
-from mtl.submissions.row_predictions import READERS, put
+from mtl.submissions.row_predictions import READERS, row_targets
 from mtl.tasks.task import Task
 
 TASK = Task(id="k", text=["a", "b"], target="label", labels=["x", "y"], kind="labels", metric="accuracy", group="topic")
@@ -41,7 +41,7 @@ CELLS = ['"He said ""No"" ",1,left,x', ",1,right,y", "same,2,row,y", "same,2,row
 
 def put_lines(rows: DataRows, name: str, lines: Iterable[str], ids: Sequence[str] = ()) -> list[float]:
     file = PredictionFile(rows.task, name, "\n".join(lines).encode(), ids, 100)
-    return list(put(rows, READERS[Path(name).suffix](file), ids)[0])
+    return list(row_targets(rows, READERS[Path(name).suffix](file), ids)[0])
 
 
 def labels(rows: DataRows, lines: Sequence[str], ids: Sequence[str] = ()) -> list[str]:
