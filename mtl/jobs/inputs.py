@@ -72,7 +72,7 @@ def check_begun(job: Job) -> Summary | None:
     for seed, values in zip(job.config.seeds, job.predictions, strict=False):  # empty unless Python gave values
         inputs[f"{PREDICTIONS} {seed}"] = values.fingerprint
     folder.check_inputs(inputs)
-    _compare_sources(job)
+    _check_sources(job)
     finished = read_summary(folder.summary)
     for key, keeps in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
         if keeps and not finished["config"].get(key):
@@ -86,22 +86,22 @@ def check_begun(job: Job) -> Summary | None:
     return finished
 
 
-def _compare_sources(job: Job) -> None:
-    """Raise InputError if a finished run was made from other vectors or another transformer than the job names. Their content is read, and their
-    stamps are noted, only if there is a reason. If the named files cannot be read, nothing is compared."""
+def _check_sources(job: Job) -> None:
+    """Raise InputError if a finished run was made from other vectors or another transformer than the job names, as far as these can be read. Reads
+    their content only if settings or stamps have changed, and then notes the new stamps."""
     config, folder, kind = job.config, job.folder, METHODS[job.config.method]
     try:
-        vectors = kind.vectors(config, job.suite)
+        named_vectors = kind.vectors(config, job.suite)
     except InputError:  # none are named any more
-        vectors = None
-    stamps = source_stamps(config, vectors)
-    moved = differences(folder.config, config, SOURCES)
+        named_vectors = None
+    stamps = source_stamps(config, named_vectors)
     noted = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
-    if stamps == noted or not (stamps or moved):  # nothing has changed, or the files that the run names are gone
+    settings = differences(folder.config, config, SOURCES)
+    if stamps == noted or not (stamps or settings):  # nothing has changed, or the files that the run names are gone
         return
     changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != noted.get(file)]
     gone = [f"{file}: gone" for file in noted if file not in stamps]
-    why = listed(moved or changed or gone, MOST_NAMED, "; ")
+    why = listed(settings or changed or gone, MOST_NAMED, "; ")
     try:
         vectors = kind.find_inputs(config, job.suite)
     except InputError as error:
@@ -110,9 +110,8 @@ def _compare_sources(job: Job) -> None:
     logger.info("%s: comparing its inputs (%s)", folder.path, why)
     dataset, method = prepare(job, vectors, keeps_threads=True)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    other_inputs = [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]  # the run has its tokens
-    if other_inputs:
-        problem = f"this run is finished, and was made from other inputs: {', '.join(other_inputs)} ({why})"
+    if changed_inputs := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # it has its tokens
+        problem = f"this run is finished, and was made from other inputs: {', '.join(changed_inputs)} ({why})"
         raise InputError(f"{problem}; {REMEDY}", path=folder.path)
     write_json(folder.sources, stamps)
 

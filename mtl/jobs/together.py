@@ -28,10 +28,9 @@ Finished = Callable[[Job], None]  # called with a run whose summary is written
 def run_together(
     runs: Sequence[Job], command: str = "", finished: Finished = lambda run: None, expected: Seconds | None = None
 ) -> None:
-    """Make these runs: first prepare all of them, then train their seeds, `seeds_in_parallel` at a time, on the engine that they have in common. What
-    several runs need (data, caches, vectors), and what several seeds would train exactly alike, is made once. The summaries record `command`, the
-    command line; `finished` is called after each run. Seeds `expected` to take the most seconds begin first; None: in order. Raises UserError as
-    `run_baseline`; if a unit fails, when all other runs have ended."""
+    """Make these runs: begin all of them, then train their seeds, `seeds_in_parallel` at a time, on the engine that they have in common. What several
+    runs need (data, caches, vectors), and what several seeds would train alike, is made once. Summaries record `command`, the command line. Seeds
+    `expected` to take the most seconds come first; None: in order. Raises UserError as `run_baseline`; if a unit fails, when others have ended."""
     with ExitStack() as locks:
         unfinished = []
         for run in runs:
@@ -43,8 +42,8 @@ def run_together(
             return
         check_choice("engine", unfinished[0].config.engine, ENGINES)  # a wing that brings one may not be installed
         together = _Together(unfinished, command, finished)
-        together.prepare()
-        together.train(expected or {})
+        together.begin_runs()
+        together.train_seeds(expected or {})
         together.failures.check()
 
 
@@ -59,13 +58,13 @@ class _Together:
         self.prepared: dict[str, Prepared] = {}  # what is known of the runs that have begun, by their names
         self.in_training: set[str] = set()  # the names of those that have not failed and are not summed up
 
-    def prepare(self) -> None:
-        """Prepare all runs. What several of them need is made by the first."""
+    def begin_runs(self) -> None:
+        """Begin all runs, each in a process. What several of them need is made by the first."""
         units = [unit_of(run, "preparation", begin_apart) for run in self.runs]
         # If there is only one preparation, `at_a_time` is 1, so that it gets all threads.
         self.engine.run(units, min(len(units), units_at_a_time(self.config, len(units))), self._take_preparation)
 
-    def train(self, expected: Seconds) -> None:
+    def train_seeds(self, expected: Seconds) -> None:
         """Train the seeds of the runs that have begun, and sum each run up after its last seed."""
         runs = [run for run in self.runs if run.name in self.prepared]
         self.in_training = set(self.prepared)

@@ -75,10 +75,10 @@ def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable
 
 def plain_id(value: Any, key: str) -> Any:
     """An id as a text, a number or a truth value. Raises InputError, which names the key, for anything else."""
-    own_value = _own_value(value)
-    if not _fit_json([own_value]):
+    id = _python_value(value)
+    if not _fit_json([id]):
         raise InputError(f"{ID} {_shown(value)} must be a text, a number or a truth value", key=key)
-    return own_value
+    return id
 
 
 def plain_prediction(value: Any, task: Task, key: str) -> Any:
@@ -86,22 +86,22 @@ def plain_prediction(value: Any, task: Task, key: str) -> Any:
     key, for anything else. Whether the value is a target of the task is not checked here."""
     kind = target_kind(task)
     takes_lists = kind.has_type([])
-    own_value = _own_value(value)
-    if isinstance(own_value, set | frozenset) and not kind.by_unit:  # labels of units have an order
-        own_value = sorted(own_value)
-    is_list = isinstance(own_value, list)
-    if not _fit_json(own_value if is_list and takes_lists else [own_value]):
+    prediction = _python_value(value)
+    if isinstance(prediction, set | frozenset) and not kind.by_unit:  # labels of units have an order
+        prediction = sorted(prediction)
+    is_list = isinstance(prediction, list)
+    if not _fit_json(prediction if is_list and takes_lists else [prediction]):
         lists = ", or a list of these" if takes_lists else ""
         seeds = f"; for several seeds give [{{{task.id!r}: …}}, {{{task.id!r}: …}}]" if is_list else ""
         problem = f"must be a text, a number or a truth value{lists}{seeds}"
         raise InputError(f"{PREDICTION} {_shown(value)} {problem}", key=key)
-    return kind.from_python(own_value)
+    return kind.from_python(prediction)
 
 
-def _own_value(value: Any) -> Any:
-    """The value in types of Python's own: arrays and tensors become numbers or lists, and tuples become lists."""
-    own_value = value.tolist() if hasattr(value, "tolist") else value
-    return list(own_value) if isinstance(own_value, tuple) else own_value
+def _python_value(value: Any) -> Any:
+    """The value in built-in types of Python: arrays and tensors become numbers or lists, and tuples become lists."""
+    built_in = value.tolist() if hasattr(value, "tolist") else value
+    return list(built_in) if isinstance(built_in, tuple) else built_in
 
 
 def _fit_json(values: Sequence[Any]) -> bool:

@@ -49,19 +49,19 @@ def _task_lines(values: Any, suite: Suite, id: str, indices: Indices, key: str) 
     task = suite.tasks[id]
     lines: dict[tuple[str, str], PredictionLines] = {}
     with errors_as_input(key):
-        for split, found in _rows_by_split(values, task, key).items():
-            ids = _ids(found, split, indices.get((id, split), []), key)
-            data_cells = [{name: row[name] for name in row if name not in NO_DATA} for row in found.rows]
+        for split, predicted in _rows_by_split(values, task, key).items():
+            ids = _ids(predicted, split, indices.get((id, split), []), key)
+            data_cells = [{name: row[name] for name in row if name not in NO_DATA} for row in predicted.rows]
             marks = row_marks(task, data_cells, suite.submission.ids)
             if ids is not None:
                 marks = RowMarks(marks.columns, ids)
-            lines[id, split] = PredictionLines(f"{key}.{split}", [row[PREDICTION] for row in found.rows], marks)
+            lines[id, split] = PredictionLines(f"{key}.{split}", [row[PREDICTION] for row in predicted.rows], marks)
     return lines
 
 
 def _rows_by_split(values: Any, task: Task, key: str) -> dict[str, ValueRows]:
-    """A task's rows by split: of a mapping from splits, as in {"dev": […], "test": […]}, or of other values, whose rows are of the split that scores
-    the task unless a column SPLIT names others. Raises InputError for a mapping from other splits."""
+    """A task's rows by split. Values that are no mapping from splits, as in {"dev": […]}, have rows of the split that scores the task, unless a
+    column SPLIT names others. Raises InputError for a mapping from other splits."""
     if not isinstance(values, Mapping) or not any(str(name).lower() in SPLIT_OF for name in values):
         return _wanted_rows(values, task, SPLITS, task.scored_split, key)
     by_split: dict[str, ValueRows] = {}
@@ -74,39 +74,39 @@ def _rows_by_split(values: Any, task: Task, key: str) -> dict[str, ValueRows]:
 
 
 def _wanted_rows(values: Any, task: Task, wanted: Sequence[str], default: str, key: str) -> dict[str, ValueRows]:
-    """The rows of the wanted splits. A row is of the split that its column SPLIT names, or without this column of the default split. Rows of others
-    are left out, whatever their predictions are. Raises InputError for rows of which none is wanted."""
-    given = value_rows(values, task, key)
+    """The rows of the wanted splits, by split; without a column SPLIT, all are of the default split. Raises InputError for rows of which none is
+    wanted. The predictions of others are not read."""
+    predicted = value_rows(values, task, key)
     by_split: dict[str, ValueRows] = {}
-    for number, row in enumerate(given.rows):
+    for number, row in enumerate(predicted.rows):
         row_key = f"{key}, row {number + 1}"
         split = SPLIT_OF.get(str(row.get(SPLIT, default)).lower())
         if split is None:
             problem = f"column {SPLIT!r} has {row[SPLIT]!r}, and not train, dev or test; leave the column out"
             raise InputError(problem, key=row_key)
         if split in wanted:
-            plain_row = {**row, PREDICTION: plain_prediction(row[PREDICTION], task, row_key)}
-            of_split = by_split.setdefault(split, ValueRows([], [], given.index_is_count))
-            of_split.rows.append(plain_row)
-            if given.index:
-                of_split.index.append(given.index[number])
-    if given.rows and not by_split:
+            split_rows = by_split.setdefault(split, ValueRows([], [], predicted.index_is_count))
+            split_rows.rows.append({**row, PREDICTION: plain_prediction(row[PREDICTION], task, row_key)})
+            if predicted.index:
+                split_rows.index.append(predicted.index[number])
+    if predicted.rows and not by_split:
         raise InputError(f"column {SPLIT!r} names no example of {' or '.join(wanted)}", key=key)
     return by_split
 
 
-def _ids(found: ValueRows, split: str, frame_index: Sequence[Any], key: str) -> list[Any] | None:
+def _ids(predicted: ValueRows, split: str, frame_index: Sequence[Any], key: str) -> list[Any] | None:
     """The ids of the rows of a split: a column ID, or an index of texts. None: they are all rows of the data, in its order. `frame_index` is the
     index of the frame that the suite was made of, if it was. Raises InputError for an index that may put the predictions to other rows."""
-    if ID in found.rows[0]:
-        return [row[ID] for row in found.rows]
-    if not found.index or found.index == list(frame_index):
+    index = predicted.index
+    if ID in predicted.rows[0]:
+        return [row[ID] for row in predicted.rows]
+    if not index or index == list(frame_index):
         return None  # a list has the order of the data, and so has a frame of the suite
-    if found.index_is_count and set(found.index) != set(frame_index):
+    if predicted.index_is_count and set(index) != set(frame_index):
         return None  # a count of other rows says nothing
-    if not frame_index and all(isinstance(label, str) for label in found.index):
-        return found.index
-    raise _index_error(found.index, split, frame_index, key)
+    if not frame_index and all(isinstance(label, str) for label in index):
+        return index
+    raise _index_error(index, split, frame_index, key)
 
 
 def _index_error(index: Sequence[Any], split: str, frame_index: Sequence[Any], key: str) -> InputError:

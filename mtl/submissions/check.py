@@ -20,8 +20,8 @@ MOST_PROBLEMS = 10  # of one file that are listed
 
 def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     """Compare a submission with a data folder. Raises InputError if that has no file of the suite, and for files that cannot be read."""
-    data = {task.id: data_files(task, data_dir) for task in suite.tasks.values()}
-    if not any(data.values()):
+    data_by_task = {task.id: data_files(task, data_dir) for task in suite.tasks.values()}
+    if not any(data_by_task.values()):
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
     files = read_submission(path, suite)
     if not files.contents:
@@ -29,26 +29,26 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         return Checked([f"{path}: has neither an entry, NAME.json, nor a file such as {example}"])
     problem = "begins with a byte order mark; save the file as UTF-8 without one"
     problems = [f"{path}/{name}:1: {problem}" for name, text in files.contents.items() if text.startswith(BOM_UTF8)]
-    notes, figures = list[str](), Figures()
+    notes: list[str] = []
+    figures: Figures = {}  # of all tasks that the submission has; empty for one with problems
     for task in suite.tasks.values():
-        parts = {split: RowFile(task, split, file.name, file.lines) for split, file in files.of_rows(task).items()}
-        if not parts:
+        data = data_by_task[task.id]
+        row_files = {split: RowFile(task, split, file.name, file.lines) for split, file in files.of_rows(task).items()}
+        if not row_files:
             continue
         figures[task.id] = {}
-        missing = [rows_name(task, split) for split in data[task.id] if split not in parts]
-        task_problems = [f"{path}/{name}: is missing" for name in missing]
-        task_problems += _task_problems(parts, data[task.id], data_dir)
+        missing = [rows_name(task, split) for split in data if split not in row_files]
+        task_problems = [f"{path}/{name}: is missing" for name in missing] + _task_problems(row_files, data, data_dir)
         problems += task_problems
-        if task_problems:
-            continue
-        for split, part in parts.items():
-            predictions, _ = part.targets_and_errors
-            figures[task.id][split] = measure(suite, data[task.id][split], predictions)
-            if remark := target_kind(task).remark(predictions):
-                notes.append(f"{part.name}: {remark}")
+        if not task_problems:
+            predictions = {split: file.targets_and_errors[0] for split, file in row_files.items()}
+            figures[task.id] = {split: measure(suite, data[split], targets) for split, targets in predictions.items()}
+            remarks = {split: target_kind(task).remark(targets) for split, targets in predictions.items()}
+            notes += [f"{row_files[split].name}: {remark}" for split, remark in remarks.items() if remark]
     problems += entry_problems(files, suite, read_template(suite, data_dir), figures)
     problems += files.foreign_problems(suite, "a submission")
-    return Checked(problems, data_remarks([file for id in figures for file in data[id].values()], data_dir), notes)
+    data_of_tasks = [file for id in figures for file in data_by_task[id].values()]
+    return Checked(problems, data_remarks(data_of_tasks, data_dir), notes)
 
 
 def _task_problems(files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path) -> list[str]:

@@ -25,10 +25,11 @@ def column_order(rows: DataRows, lines: PredictionLines, stated: Order | None) -
     records = rows.records([], columns)
     values_beside = list(zip(*(lines.marks.columns[name] for name in columns), strict=True))
     row_keys, line_keys = _comparable_keys([record.values for record in records], values_beside)
-    misplaced = [row for row, key in enumerate(row_keys) if stated is None or line_keys[stated[row]] != key]
-    if stated is not None and not misplaced:
-        return stated
-
+    misplaced = list(range(len(row_keys)))  # the rows that the stated order gives no prediction with their values
+    if stated is not None:
+        misplaced = [row for row, key in enumerate(row_keys) if line_keys[stated[row]] != key]
+        if not misplaced:
+            return stated
     names = ", ".join(columns)
     row_counts, line_counts = Counter(row_keys), Counter(line_keys)
     for row in misplaced:
@@ -89,8 +90,7 @@ def loose_key(values: Sequence[Any]) -> str:
 
 
 def _loose_text(value: Any) -> str:
-    """A value without what spreadsheets and libraries change: nothing if it is missing, a number in one form, the letters and digits of a text.
-    So ' A-b!' and '"a" B' are both ab, 3 and 03.0 are both 3.0, and N/A is empty."""
+    """A value without what spreadsheets and libraries change: ' A-b!' and '"a" B' are both ab, 3 and 03.0 are both 3.0, and N/A is empty."""
     texts = _as_text(value)
     spelled = one_spelling(texts if isinstance(texts, str) else " ".join(texts)).strip()
     if spelled.casefold() in MISSING:
@@ -103,7 +103,7 @@ def _loose_text(value: Any) -> str:
 
 def _as_text(value: Any) -> str | list[str]:
     """A value of JSON, of a table, of Python or of NumPy as a text; a list or an array as a list of texts."""
-    own_value = value.tolist() if hasattr(value, "tolist") else value  # of Python, in place of NumPy's
-    if hasattr(own_value, "isoformat"):  # dates and times
-        return str(own_value.isoformat())
-    return [str(item) for item in own_value] if isinstance(own_value, list | tuple) else str(own_value)
+    built_in = value.tolist() if hasattr(value, "tolist") else value  # of Python, in place of NumPy's
+    if hasattr(built_in, "isoformat"):  # dates and times
+        return str(built_in.isoformat())
+    return [str(item) for item in built_in] if isinstance(built_in, list | tuple) else str(built_in)

@@ -14,8 +14,7 @@ from mtl.submissions.row_files import excerpt
 
 
 def prediction_order(rows: DataRows, lines: PredictionLines, ids: Sequence[str]) -> Order:
-    """The position of the prediction that each row gets. The ids of the rows stand in the first column of `ids` that the data has, else in `id`.
-    Raises InputError for predictions of other rows."""
+    """The position of each row's prediction. Ids stand in the first column of `ids` that the data has, else in `id`. Raises InputError for others."""
     id_columns = [*ids, ID]
     order = _stated_order(rows, lines, id_columns)
     if order is not None or lines.may_have_more_rows:

@@ -1,8 +1,9 @@
 """Scores of predictions against gold targets, as `mtl score` prints them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +27,7 @@ SCORING_ORDER = ("test", "dev")  # the first split that has predictions and gold
 Gold = tuple[DataRows, ScoredRows]  # the rows of a split with gold targets, for predictions and for metrics
 
 
-@dataclass(frozen=True)
-class ScoredTask:
+class ScoredTask(NamedTuple):
     """What a task is scored on."""
 
     split: str
