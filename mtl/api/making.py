@@ -119,15 +119,12 @@ def import_predictions(
     """
     from mtl.jobs.imports import import_job
 
-    given = plain_settings((), {**settings, "seed": seed})
-    for key, value in (("system", system), ("labels", labels)):  # whose own keys are no settings
-        given[key] = fspath(value) if isinstance(value, PathLike) else value
-    given = {key: value for key, value in given.items() if value is not None}
-    is_by_seed = (
-        isinstance(predictions, Sequence)
-        and len(predictions) > 0
-        and all(isinstance(of_seed, Mapping) or hasattr(of_seed, "iloc") for of_seed in predictions)
-    )
-    by_seed = list(predictions) if is_by_seed else [predictions]
+    import_settings = plain_settings((), {**settings, "seed": seed})
+    for key, value in (("system", system), ("labels", labels)):  # the keys in these are no settings
+        import_settings[key] = fspath(value) if isinstance(value, PathLike) else value
+    import_settings = {key: value for key, value in import_settings.items() if value is not None}
+    items = list(predictions) if isinstance(predictions, Sequence) else []
+    is_by_seed = bool(items) and all(isinstance(item, Mapping) or hasattr(item, "iloc") for item in items)
     indices = getattr(settings.get("suite"), "indices", None)  # of a `mtl.Suite` that is made of frames
-    return run_job(import_job(name, by_seed, given, indices), "mtl.import_predictions")
+    job = import_job(name, items if is_by_seed else [predictions], import_settings, indices)
+    return run_job(job, "mtl.import_predictions")

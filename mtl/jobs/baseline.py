@@ -75,8 +75,7 @@ class TaskResult:
 
 
 def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
-    """Read the data, build the method, and claim the run's folder, which must be locked and have passed `RunFolder.check`. Raises InputError for bad
-    data, for files that the method needs and cannot find, and for a folder whose inputs have changed."""
+    """Read the data, build the method, and claim the run's folder, which must be locked and checked. Raises InputError for bad or changed inputs."""
     config, folder = job.config, job.folder
     if job.unanswered:
         logger.info("unsupported by method %s, and left out: %s", config.method, ", ".join(job.unanswered))

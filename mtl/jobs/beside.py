@@ -36,7 +36,7 @@ def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
     with _errors_logged():
         inputs = fingerprints(job.suite, job.run_tasks, job.data_dir)
         logistic, why_not_usual = _logistic_of(job, inputs)
-        if _is_kept(logistic, job, inputs):
+        if logistic.is_finished and not _difference(logistic, job, inputs):
             return
         paths = [task.path("train", job.data_dir) for task in logistic.run_tasks]
         size = sum(path.stat().st_size for path in paths if path is not None and path.is_file())
@@ -55,7 +55,7 @@ def kept_logistic(job: Job, inputs: Mapping[str, str]) -> Beside | None:
         return None
     with _errors_logged():
         logistic, why_not_usual = _logistic_of(job, inputs)
-        if _is_kept(logistic, job, inputs):
+        if logistic.is_finished and not _difference(logistic, job, inputs):
             summary = read_summary(logistic.folder.summary)
             scored = [task.id for task in job.run_tasks if task.is_scored and task.id in summary["tasks"]]
             scores = {id: summary["tasks"][id]["median"] for id in scored}
@@ -79,10 +79,6 @@ def _errors_logged() -> Iterator[None]:
             yield
     except InputError as error:
         _log_absence(error)
-
-
-def _is_kept(logistic: Job, job: Job, inputs: Mapping[str, str]) -> bool:
-    return logistic.is_finished and not _difference(logistic, job, inputs)
 
 
 def _logistic_of(job: Job, inputs: Mapping[str, str]) -> tuple[Job, str]:

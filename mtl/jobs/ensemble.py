@@ -1,6 +1,5 @@
-"""Ensembles: the averaged outputs of finished runs (probabilities or numbers), with predictions of their own.
-An ensemble of all seeds of its runs is one system; with `ensemble.by_seed`, each seed averages the models of this seed alone. A decision
-threshold is chosen on dev in the way of the first run that has chosen its own (`finetune.threshold`); theirs are taken back first."""
+"""Ensembles: the averaged outputs of finished runs, of all seeds together, or with `ensemble.by_seed` the models of each seed alone. Decision
+thresholds of the runs are taken back, and chosen on dev in the way of the first run that has chosen its own (`finetune.threshold`)."""
 
 import hashlib
 import json
@@ -32,9 +31,8 @@ COPIED = ("suite", "data_dir", "held_out", "choosing_share", "tasks")  # setting
 
 
 def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
-    """The job of an ensemble of the finished runs in these folders. Its suite, data, held-out rows and tasks are those of the first run, and with
-    `ensemble.by_seed` so are its seeds; `settings` that name others (as in `mtl.jobs.job.load_job`) come first. Dev rows that repeat a training
-    row choose if they chose in one of the runs. Raises InputError for a folder without a finished run, and bad settings."""
+    """The job of an ensemble of the finished runs in these folders. Unless `settings` name others, its suite, data, held-out rows and tasks are those
+    of the first run, and by seed its seeds, too. Dev rows that repeat a training row choose if they chose in one of the runs. Raises InputError."""
     if not runs:
         raise InputError("name the folder of a finished run, or of several", key="RUN")
     configs = [Member(run).summary["config"] for run in runs]

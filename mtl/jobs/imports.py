@@ -114,8 +114,7 @@ def _sampled_lines(tasks: Sequence[Task], samples: Mapping[str, TaskKey]) -> dic
 
 
 def _scored_tasks(sources: Sequence[SeedPredictions], samples: Collection[str], job: Job) -> list[str]:
-    """The ids of the tasks whose scored rows have predictions of all seeds, and are in the sample if there is one. Logs why others are left out.
-    Raises InputError if no task is left."""
+    """The ids of the tasks whose scored rows have predictions of all seeds, and are in the sample if there is one. Raises InputError if none are."""
     suite = job.suite
     by_seed = [source.splits(suite) for source in sources]  # the tasks and splits that have predictions
     predicted_ids = {id for splits in by_seed for id, _ in splits}

@@ -87,8 +87,7 @@ def check_begun(job: Job) -> Summary | None:
 
 
 def _check_sources(job: Job) -> None:
-    """Raise InputError if a finished run was made from other vectors or another transformer than the job names, as far as these can be read. Reads
-    their content only if settings or stamps have changed, and then notes the new stamps."""
+    """Raise InputError if a finished run was made from other vectors or another transformer than the job names, as far as their files can be read."""
     config, folder, kind = job.config, job.folder, METHODS[job.config.method]
     try:
         named_vectors = kind.vectors(config, job.suite)

@@ -38,9 +38,8 @@ class Layers:
 
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
-    """The layers below these settings (by dotted keys). Where two layers have a key, the later one wins. They are baseline.yaml, the file of the
-    embeddings and its section `config`, the files of the method and of the variant, the section `config` of the suite's file and its section for the
-    method, and the files of the architecture and of the preset. Raises InputError for bad files, and for settings that the method does not read."""
+    """The layers of files below these settings (by dotted keys), from baseline.yaml to the preset: where two have a key, the later one wins. Raises
+    InputError for bad files, and for settings that the method does not read."""
     chosen, method_settings = _chosen_files(settings)
     method = method_settings["method"]
     _check_are_read(settings, method)

@@ -82,8 +82,7 @@ def plain_id(value: Any, key: str) -> Any:
 
 
 def plain_prediction(value: Any, task: Task, key: str) -> Any:
-    """A prediction as a text, a number or a truth value, or as a list of these if the task's targets are lists. Raises InputError, which names the
-    key, for anything else. Whether the value is a target of the task is not checked here."""
+    """A prediction, not yet checked to be a target, as a text, a number or a truth value, or of a task with lists as a list. Raises InputError."""
     kind = target_kind(task)
     takes_lists = kind.has_type([])
     prediction = _python_value(value)

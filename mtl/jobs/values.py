@@ -60,8 +60,7 @@ def _task_lines(values: Any, suite: Suite, id: str, indices: Indices, key: str) 
 
 
 def _rows_by_split(values: Any, task: Task, key: str) -> dict[str, ValueRows]:
-    """A task's rows by split. Values that are no mapping from splits, as in {"dev": […]}, have rows of the split that scores the task, unless a
-    column SPLIT names others. Raises InputError for a mapping from other splits."""
+    """A task's rows by split. Without a mapping from splits, or a column SPLIT, all are of the split that scores it. Raises InputError for others."""
     if not isinstance(values, Mapping) or not any(str(name).lower() in SPLIT_OF for name in values):
         return _wanted_rows(values, task, SPLITS, task.scored_split, key)
     by_split: dict[str, ValueRows] = {}
@@ -74,8 +73,7 @@ def _rows_by_split(values: Any, task: Task, key: str) -> dict[str, ValueRows]:
 
 
 def _wanted_rows(values: Any, task: Task, wanted: Sequence[str], default: str, key: str) -> dict[str, ValueRows]:
-    """The rows of the wanted splits, by split; without a column SPLIT, all are of the default split. Raises InputError for rows of which none is
-    wanted. The predictions of others are not read."""
+    """The rows of the wanted splits; without a column SPLIT, all are of the default split. Raises InputError for rows of which none is wanted."""
     predicted = value_rows(values, task, key)
     by_split: dict[str, ValueRows] = {}
     for number, row in enumerate(predicted.rows):

@@ -2,7 +2,6 @@
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,9 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
             continue
         figures[task.id] = {}
         missing = [rows_name(task, split) for split in data if split not in row_files]
-        task_problems = [f"{path}/{name}: is missing" for name in missing] + _task_problems(row_files, data, data_dir)
+        task_problems = [f"{path}/{name}: is missing" for name in missing]
+        for split, file in row_files.items():
+            task_problems += _file_problems(file, data.get(split), data_dir)
         problems += task_problems
         if not task_problems:
             predictions = {split: file.targets_and_errors[0] for split, file in row_files.items()}
@@ -51,19 +52,10 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     return Checked(problems, data_remarks(data_of_tasks, data_dir), notes)
 
 
-def _task_problems(files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path) -> list[str]:
-    """The problems of a submission's files of a task beside those of the data folder; both by split."""
-    problems = []
-    for split, file in files.items():
-        if split in data:
-            problems += _file_problems(file, data[split])
-        else:
-            problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
-    return problems
-
-
-def _file_problems(file: RowFile, data: RowFile) -> list[str]:
-    """The problems of a submission's file, in order of lines; of more than 11, the first 10 and how many follow."""
+def _file_problems(file: RowFile, data: RowFile | None, data_dir: Path) -> list[str]:
+    """The problems of a submission's file beside the data's, in order of lines; of more than 11, the first 10 and how many follow."""
+    if data is None:
+        return [f"{file.name}: {data_dir} has no {file.split} file of the task to compare with"]
     try:
         _, errors = file.targets_and_errors
     except InputError as error:  # a line is no row

@@ -42,20 +42,19 @@ def rows_problem(suite: Suite) -> str | None:
 
 
 def entry_problems(files: SubmissionFiles, suite: Suite, template: Content | None, figures: Figures) -> list[str]:
-    """What is wrong with a submission's entry, and missing tasks that it does not say are left out. `template` is the empty entry, if it is at hand;
-    `figures` are those that the predictions give, for each task that the submission has."""
+    """What is wrong with a submission's entry, and missing tasks that it does not say are left out. `figures` are those that its predictions give."""
     try:
         name, entry = read_entry(files)
     except InputError as error:
         return [str(error)]
-    place, problems = f"{files.path}/{name}", list[str]()
-    for title in _system_names(suite, entry).values():
-        if title is not None and file_name(title) != name:
-            problems.append(f"{place}: is the entry of {title!r}; its name must be {file_name(title)}")
+    path, problems = f"{files.path}/{name}", list[str]()
+    for system in _system_names(suite, entry).values():
+        if system is not None and file_name(system) != name:
+            problems.append(f"{path}: is the entry of {system!r}; its name must be {file_name(system)}")
     for id in suite.tasks:
         if id not in figures and id not in entry.get(LEFT_OUT, []):
             problems.append(f"{files.path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}")
-    return [*problems, *(f"{place}: {problem}" for problem in _content_problems(suite, entry, template, figures))]
+    return [*problems, *(f"{path}: {problem}" for problem in _content_problems(suite, entry, template, figures))]
 
 
 def _content_problems(suite: Suite, entry: Content, template: Content | None, figures: Figures) -> Iterator[str]:

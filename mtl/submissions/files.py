@@ -69,8 +69,7 @@ class SubmissionFiles:
 
 
 def read_files(path: Path, wanted: Callable[[str], bool]) -> SubmissionFiles:
-    """The files of a zip or a folder, of which the wanted ones are read. Raises InputError if the path is neither, if wanted files stand in a folder
-    there, for a folder that holds links, pipes or devices, and as `mtl.data.fetching.archives.read_zip` does."""
+    """The files of a zip or a folder, of which the wanted ones are read. Raises InputError for another path, and for what is unsafe to read."""
     with read_errors(path, " or folder"):
         if path.is_file() and path.suffix in {Path(name).suffix for name in NAMES}:
             remedy = f"name it as in {CSV.format(split='dev', task='TASK')}, put it in a folder, and name the folder"

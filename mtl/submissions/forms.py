@@ -30,7 +30,7 @@ def read_table(file: PredictionFile) -> PredictionLines:
         if len(cells) != len(header):
             raise file.error(f"must have {len(header)} cells, as the header", line)
         predictions.append(cells[column])
-        cells_beside.append({header[place].strip(): cell for place, cell in enumerate(cells) if place != column})
+        cells_beside.append({header[number].strip(): cell for number, cell in enumerate(cells) if number != column})
     marks, line_numbers = row_marks(file.task, cells_beside, file.ids), [line for line, _ in table[1:]]
     return PredictionLines(file.name, predictions, marks, line_numbers, "lines" if is_tsv else "cells")
 
@@ -51,7 +51,7 @@ def _prediction_column(file: PredictionFile, line: int, header: Sequence[str]) -
     if len(titles) == 1 and titles[0] in (*PREDICTIONS, file.task.target.lower()):
         return 0
     names_of_marks = {*map(str.lower, file.ids), *ID_COLUMNS, *NUMBER_COLUMNS}
-    unmarked = [place for place, title in enumerate(titles) if title not in names_of_marks]
+    unmarked = [number for number, title in enumerate(titles) if title not in names_of_marks]
     if len(titles) == 2 and len(unmarked) == 1:
         return unmarked[0]
     without_ids = f"{file.task.target!r} alone with a prediction for each row in their order"
@@ -77,8 +77,7 @@ def read_tsv(file: PredictionFile, indexed: bool) -> PredictionLines:
 
 
 def read_json_lines(file: PredictionFile) -> PredictionLines:
-    """The predictions in a file with an object on each line. All objects have an id, or none; rows of the data are told apart by their columns, and
-    by the first of `file.ids` that all of them have. Raises InputError for another line."""
+    """The predictions in a file of objects, one a line. Columns of the data tell its rows apart, and so does an id of `file.ids` that all have."""
     predictions, rows = [], list[dict[str, Any]]()
     for number, line in enumerate(file.lines, start=1):
         row = parse_row(file.name, number, line)

@@ -67,8 +67,7 @@ class PredictionLines:
     def targets(
         self, task: Task, order: Order | None = None, candidates: np.ndarray | None = None
     ) -> tuple[np.ndarray, list[InputError]]:
-        """The targets (rows,) that the predictions mean, in this order or in their own, and what is wrong with them; the targets are whole if nothing
-        is. `candidates`, int64 (rows,), has the number of candidates of each row of a choice; None: unknown."""
+        """The targets (rows,) of right predictions, in this order or their own, and errors of others. `candidates`: int64 (rows,), of a choice."""
         kind, targets, errors = target_kind(task), list[Target](), list[InputError]()
         for row, position in enumerate(range(len(self.values)) if order is None else order):
             count = None if candidates is None else int(candidates[row])

@@ -116,8 +116,7 @@ def _entry_remarks(run: Submitted, name: str, entry: Mapping[str, Any], has_temp
 
 
 def _rejoin_files(submission: RowSubmission, files: Sequence[RowFile], parts: Parts, data_dir: Path) -> list[str]:
-    """Add a task's data files with the predictions of another submission. Returns the problems of files whose rows have none, or several different
-    ones. Raises InputError for a wrong prediction."""
+    """Add a task's data files with another submission's predictions. Returns problems of rows without a clear one; raises errors of wrong ones."""
     problems = []
     for file in files:
         try:
@@ -133,8 +132,7 @@ def _rejoin_files(submission: RowSubmission, files: Sequence[RowFile], parts: Pa
 
 
 def _find_predictions(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> tuple[PredictionLines, Order]:
-    """The predictions for a data file, and the order in which its rows get them. Those that the submission has for the file's split are taken if they
-    fit, else all of the task: rows of our dev may be in a submission's test file. Raises InputError as `prediction_order` does."""
+    """The predictions for a data file and their order: those for the file's split if they fit, else all of the task, whose test may have our dev."""
     ids = suite.submission.ids
     unknown = np.full(len(file.lines), np.nan)  # the order does not depend on targets
     rows = DataRows(file.task, file.split, Path(file.name), file.task.layout(file.split, data_dir), unknown)

@@ -74,15 +74,15 @@ def _predict(arguments: argparse.Namespace) -> None:
 def _check_submission(arguments: argparse.Namespace) -> None:
     from mtl.submissions import SUBMISSION_FORMATS
 
-    job = _job_of(arguments.settings)
+    job = _job_with_logged_suite(arguments.settings)
     if job.config.data_dir is not None and not job.data_dir.is_dir():
         raise InputError("no such folder", key="data_dir", value=job.data_dir)
     checked = SUBMISSION_FORMATS[job.suite.submission.format].check(arguments.submission, job.suite, job.data_dir)
-    problems = checked.problems
-    for line in problems or [*checked.notes, *checked.remarks]:
+    for line in checked.problems or [*checked.notes, *checked.remarks]:
         print(line)
-    if problems:
-        refusal = f"the leaderboard of suite {job.suite.name} would refuse it ({counted(len(problems), 'problem')})"
+    if checked.problems:
+        problems = counted(len(checked.problems), "problem")
+        refusal = f"the leaderboard of suite {job.suite.name} would refuse it ({problems})"
         raise InputError(refusal, path=arguments.submission)
     if checked.remarks:
         print(f"{arguments.submission}: valid for the rows in {job.data_dir}, which are not the official ones")
@@ -93,17 +93,17 @@ def _check_submission(arguments: argparse.Namespace) -> None:
 def _rejoin(arguments: argparse.Namespace) -> None:
     from mtl.submissions.rows import rejoin
 
-    job = _job_of(arguments.settings)
-    done = rejoin(arguments.submission, job.suite, job.tasks, job.data_dir, arguments.out, arguments.name)
-    for line in done.problems or done.remarks:
+    job = _job_with_logged_suite(arguments.settings)
+    checked = rejoin(arguments.submission, job.suite, job.tasks, job.data_dir, arguments.out, arguments.name)
+    for line in checked.problems or checked.remarks:
         print(line)
-    if done.problems:
+    if checked.problems:
         problem = f"its predictions cannot be put to the rows of {job.data_dir}; nothing is written"
         raise InputError(f"{problem}; tasks=[…] names the tasks to put together", path=arguments.submission)
     print(arguments.out)
 
 
-def _job_of(settings: Sequence[str]) -> "Job":
+def _job_with_logged_suite(settings: Sequence[str]) -> "Job":
     """The job of the settings. Logs which suite was chosen, and the reason if the command line did not name it."""
     job = job_of(settings)
     named = any(setting.startswith("suite=") and setting != "suite=auto" for setting in settings)
@@ -119,8 +119,9 @@ def _score(arguments: argparse.Namespace) -> None:
     from mtl.submissions.scores import score_predictions
     from mtl.tasks.suite import load_suite
 
-    job = _job_of(arguments.settings)
-    suite = choose_scored(load_suite(find_yaml("suite", job.config.suite)), arguments.gold)  # not by data_dir
+    job = _job_with_logged_suite(arguments.settings)
+    declared = load_suite(find_yaml("suite", job.config.suite))  # that of the job has the splits that data_dir has
+    suite = choose_scored(declared, arguments.gold)
     tasks = suite.choose(job.config.tasks)
     print(score_predictions(arguments.predictions, suite, tasks, arguments.gold, job.config.held_out))
 

@@ -93,14 +93,14 @@ def _config(arguments: argparse.Namespace) -> None:
     job = load_run(parse_settings(arguments.settings))
     kind = METHODS[job.config.method]
     unread = kind.unread(job.config)  # what the method does not read would change nothing
-    settings = {
-        "embeddings" if key == "embeddings.name" else key: (setting_text(value), job.origins.get(key, ""))
-        for key, value in flatten_config(job.config).items()
-        if key == "method" or (kind.reads_key(key) and not matches(key, unread))
-    }
-    width = max(len(f"{key}={value}") for key, (value, _) in settings.items())
-    for key, (value, origin) in settings.items():
-        print(f"{f'{key}={value}'.ljust(min(width, 60))}  # {origin}")
+    origins: dict[str, str] = {}  # of the values, by "key=value"
+    for key, value in flatten_config(job.config).items():
+        if key == "method" or (kind.reads_key(key) and not matches(key, unread)):
+            name = "embeddings" if key == "embeddings.name" else key
+            origins[f"{name}={setting_text(value)}"] = job.origins.get(key, "")
+    width = min(60, max(map(len, origins)))
+    for setting, origin in origins.items():
+        print(f"{setting.ljust(width)}  # {origin}")
 
 
 def _baseline(arguments: argparse.Namespace) -> None:

@@ -1,5 +1,4 @@
-"""The engine that executes each unit in a process of this machine. What the process shows, and what libraries or a crash write to its standard
-error, goes through a pipe to the parent process, which draws the one, and above it prints the other."""
+"""The engine that executes each unit in a process of this machine, and shows and prints here what the process sends through its standard error."""
 
 import io
 import multiprocessing
