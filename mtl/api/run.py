@@ -84,10 +84,10 @@ class Run:
         "average"), step, seconds (since the stage began), loss (the mean on the training batches since the last validation; missing before the first
         step) and score (on dev). Without steps, there are no rows. Raises InputError for a damaged file, and without pandas."""
         value, rows = self.record.suite.shown.value, []
-        of_stage1 = {AVERAGE: "dev/average", **{id: f"dev/{id}" for id in self.tasks}}
+        stage1_keys = {AVERAGE: "dev/average", **{id: f"dev/{id}" for id in self.tasks}}
         for seed in self.seeds:
             for stage, task, points in self.record.curves(seed):
-                score_keys = {task: "dev/average"} if task else of_stage1
+                score_keys = {task: "dev/average"} if task else stage1_keys
                 for point in points:
                     facts = (int(point["step"]), point["seconds"], point.get("train/loss"))
                     scores = {id: value(point[key]) for id, key in score_keys.items() if key in point}

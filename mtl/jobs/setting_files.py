@@ -42,7 +42,7 @@ def read_layers(settings: Mapping[str, Any]) -> Layers:
     InputError for bad files, and for settings that the method does not read."""
     chosen, method_settings = _chosen_files(settings)
     method = method_settings["method"]
-    _check_are_read(settings, method)
+    _check_settings_are_read(settings, method)
     embeddings = read_embeddings(chosen["embeddings"])
     embeddings_config = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
     variant = _read_named("variant", find_yaml("variant", chosen["variant"]))
@@ -84,7 +84,7 @@ def _read_method(name: str) -> dict[str, Any]:
     return {**content, "method": method_name(str(content.get("method")))}
 
 
-def _check_are_read(settings: Iterable[str], method: str) -> None:
+def _check_settings_are_read(settings: Iterable[str], method: str) -> None:
     """Raise InputError for a setting that other methods read, but not this one."""
     for key in [key for key in settings if key != "method" and not METHODS[method].reads_key(key)]:
         if any(kind.reads_key(key) for kind in METHODS.values()):
@@ -173,18 +173,18 @@ def load_checked_suite(name: str) -> Suite:
 
 def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
     """The sections of settings in a suite file: `config`, for all methods, and `config.methods.NAME`. Raises InputError for a bad section."""
-    place = f"suite {suite.name}: config.{METHODS_KEY}"
+    origin = f"suite {suite.name}: config.{METHODS_KEY}"
     by_method = suite.config.get(METHODS_KEY, {})
     if not isinstance(by_method, dict) or not all(isinstance(settings, dict) for settings in by_method.values()):
-        raise InputError(f"{place}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
+        raise InputError(f"{origin}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}")
     sections: dict[str, Mapping[str, Any]] = {
         "config": {key: value for key, value in suite.config.items() if key != METHODS_KEY}
     }
     for method, settings in by_method.items():
         if method not in METHODS:
-            raise InputError(f"{place}.{method}: unknown method; {advice(method, METHODS, 'methods')}")
+            raise InputError(f"{origin}.{method}: unknown method; {advice(method, METHODS, 'methods')}")
         for key in flatten(settings):
             if not METHODS[method].reads_key(key):
-                raise InputError(f"{place}.{method}: {key}: the method does not read it")
+                raise InputError(f"{origin}.{method}: {key}: the method does not read it")
         sections[f"config.{METHODS_KEY}.{method}"] = settings
     return sections

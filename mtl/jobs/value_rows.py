@@ -56,8 +56,7 @@ def _columns(values: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]
 
 
 def _table_columns(table: Any, kind: TargetKind, key: str) -> dict[str, Iterable[Any]]:
-    """The columns of a table. Predictions are in its column PREDICTION, in the only one beside ID and SPLIT, or in one column for each label, as in
-    a table with the columns joy, fear and rage whose cells are 0 or 1. Raises InputError for another table."""
+    """The columns of a table. Predictions are in PREDICTION, in the only one beside ID and SPLIT, or in one for each label (joy, fear, …), 0 or 1."""
     columns: dict[str, Iterable[Any]] = {name: table[name] for name in (ID, SPLIT) if name in table.columns}
     names = [name for name in table.columns if name not in columns]
     if PREDICTION in names:

@@ -93,8 +93,7 @@ def _wanted_rows(values: Any, task: Task, wanted: Sequence[str], default: str, k
 
 
 def _ids(predicted: ValueRows, split: str, frame_index: Sequence[Any], key: str) -> list[Any] | None:
-    """The ids of the rows of a split: a column ID, or an index of texts. None: they are all rows of the data, in its order. `frame_index` is the
-    index of the frame that the suite was made of, if it was. Raises InputError for an index that may put the predictions to other rows."""
+    """The ids of a split, of a column ID or an index of texts; None: they are in the order of the data. `frame_index`: of the suite's frame."""
     index = predicted.index
     if ID in predicted.rows[0]:
         return [row[ID] for row in predicted.rows]

@@ -76,14 +76,14 @@ def answer_targets(
     `gold`, (rows,), has NaN or None where it is not known; `candidates`, int64 (rows,), has the number of candidates of each row of a choice."""
     kind, labels = target_kind(task), task.labels or []
     # Of labels that differ in letter case alone, only the exact spelling counts.
-    counts = Counter(map(_folded, labels))
-    meanings = {_folded(label): label for label in labels if counts[_folded(label)] == 1} | dict(spellings)
+    label_counts = Counter(map(_folded, labels))
+    meanings = {_folded(label): label for label in labels if label_counts[_folded(label)] == 1} | dict(spellings)
     targets, unfit = list[Target | None](), 0
     for row, answer in enumerate(answers):
-        count = None if candidates is None else int(candidates[row])
+        row_candidates = None if candidates is None else int(candidates[row])
         try:
-            targets.append(kind.parse(meanings.get(_folded(answer), answer.strip()), count))
+            targets.append(kind.parse(meanings.get(_folded(answer), answer.strip()), row_candidates))
         except ValueError:  # it fits no label
             unfit += 1
-            targets.append(kind.wrong(None if is_unknown(gold[row]) else gold[row], count))
+            targets.append(kind.wrong(None if is_unknown(gold[row]) else gold[row], row_candidates))
     return np.array(targets, dtype=kind.dtype), unfit

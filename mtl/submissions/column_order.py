@@ -25,11 +25,9 @@ def column_order(rows: DataRows, lines: PredictionLines, stated: Order | None) -
     records = rows.records([], columns)
     values_beside = list(zip(*(lines.marks.columns[name] for name in columns), strict=True))
     row_keys, line_keys = _comparable_keys([record.values for record in records], values_beside)
-    misplaced = list(range(len(row_keys)))  # the rows that the stated order gives no prediction with their values
-    if stated is not None:
-        misplaced = [row for row, key in enumerate(row_keys) if line_keys[stated[row]] != key]
-        if not misplaced:
-            return stated
+    misplaced = [row for row, key in enumerate(row_keys) if stated is None or line_keys[stated[row]] != key]
+    if stated is not None and not misplaced:
+        return stated
     names = ", ".join(columns)
     row_counts, line_counts = Counter(row_keys), Counter(line_keys)
     for row in misplaced:

@@ -76,7 +76,7 @@ def _with_figures(tasks: Content, figures: Figures) -> dict[str, Any]:
         for split, values in splits.items():
             block = filled.get(id, {}).get(split) or dict.fromkeys(values)
             if block:
-                filled.setdefault(id, {})[split] = {name: values.get(name, null) for name, null in block.items()}
+                filled.setdefault(id, {})[split] = {name: values.get(name, empty) for name, empty in block.items()}
     return filled
 
 

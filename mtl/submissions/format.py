@@ -64,7 +64,7 @@ def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: s
     write_text(path, "".join(f"{line}\n" for line in [name, *map(target_kind(task).to_line, predictions.tolist())]))
 
 
-def write_zip_of(path: Path, contents: Mapping[str, bytes]) -> None:
+def write_archive(path: Path, contents: Mapping[str, bytes]) -> None:
     """Write a zip of files, given by name, without folders. The same files give the same bytes."""
     with replacing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in contents.items():
@@ -74,7 +74,7 @@ def write_zip_of(path: Path, contents: Mapping[str, bytes]) -> None:
 def write_zip(submitted: Submitted) -> list[str]:
     """Write a seed's zip with the run's files of test predictions. There is nothing that its user should know."""
     files = [file for _, file in submitted.test_files]
-    write_zip_of(submitted.folder.submission(submitted.seed), {file.name: file.read_bytes() for file in files})
+    write_archive(submitted.folder.submission(submitted.seed), {file.name: file.read_bytes() for file in files})
     return []
 
 
@@ -132,6 +132,6 @@ def write_glue(submitted: Submitted) -> list[str]:
         _, *lines = split_lines(path.read_bytes(), str(path))
         indexed = "".join(f"{row}\t{line}\n" for row, line in enumerate(lines))
         contents[glue_name(task)] = f"{HEADER}\n{indexed}".encode()
-    write_zip_of(submitted.folder.submission(submitted.seed), contents)
+    write_archive(submitted.folder.submission(submitted.seed), contents)
     lacking = [name for name in map(glue_name, submitted.suite.tasks.values()) if name not in contents]
     return [f"the leaderboard asks for these files too: {listed(lacking, 20)}"] if lacking else []

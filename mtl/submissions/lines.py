@@ -70,9 +70,9 @@ class PredictionLines:
         """The targets (rows,) of right predictions, in this order or their own, and errors of others. `candidates`: int64 (rows,), of a choice."""
         kind, targets, errors = target_kind(task), list[Target](), list[InputError]()
         for row, position in enumerate(range(len(self.values)) if order is None else order):
-            count = None if candidates is None else int(candidates[row])
+            row_candidates = None if candidates is None else int(candidates[row])
             try:
-                targets.append(self._target(task, kind, self.values[position], count))
+                targets.append(self._target(task, kind, self.values[position], row_candidates))
             except ValueError as error:
                 errors.append(self.error(str(error), position))
         return np.array(targets, dtype=kind.dtype), errors

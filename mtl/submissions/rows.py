@@ -50,24 +50,24 @@ class RowSubmission:
         return filled
 
 
-def write_rows(run: Submitted) -> list[str]:
+def write_rows(submitted: Submitted) -> list[str]:
     """Write `submission/` in the seed's folder: NAME.json, and TASK/dev.jsonl and TASK/test.jsonl for each task. Returns what its user should know.
     Raises InputError, and writes nothing, if the data has another number of rows than the predictions, or a key `prediction`."""
-    submission = RowSubmission(run.suite, figures={task.id: {} for task in run.tasks})
+    submission = RowSubmission(submitted.suite, figures={task.id: {} for task in submitted.tasks})
     files: list[RowFile] = []
-    for task in run.tasks:
-        task_files = list(data_files(task, run.data_dir).values())
+    for task in submitted.tasks:
+        task_files = list(data_files(task, submitted.data_dir).values())
         for file in task_files:
-            path = run.folder.predictions(run.seed, file.split, task.id)
+            path = submitted.folder.predictions(submitted.seed, file.split, task.id)
             targets = read_targets(task, path, predicted=True)
             if len(targets) != len(file.lines):
                 raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
             submission.add(file, prediction_values(task, targets.tolist(), task_files), targets)
         files += task_files
-    template = read_template(run.suite, run.data_dir)
-    name = file_name(str(run.facts["name"]))
-    entry = submission.write(run.folder.submission_folder(run.seed), name, template or {}, run.facts)
-    return data_remarks(files, run.data_dir) + _entry_remarks(run, name, entry, template is not None)
+    template = read_template(submitted.suite, submitted.data_dir)
+    name = file_name(str(submitted.facts["name"]))
+    entry = submission.write(submitted.folder.submission_folder(submitted.seed), name, template or {}, submitted.facts)
+    return data_remarks(files, submitted.data_dir) + _entry_remarks(submitted, name, entry, template is not None)
 
 
 def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None) -> Checked:
@@ -100,15 +100,15 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     return Checked(problems, remarks)
 
 
-def _entry_remarks(run: Submitted, name: str, entry: Mapping[str, Any], has_template: bool) -> list[str]:
+def _entry_remarks(submitted: Submitted, name: str, entry: Mapping[str, Any], has_template: bool) -> list[str]:
     """What the user of a run's entry, the file `name`, should know, one line each. `has_template`: whether an empty entry was filled to make it."""
     remarks = []
     if LEFT_OUT in entry:
         remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
-    declared = run.suite.submission
+    declared = submitted.suite.submission
     if declared.template is not None and not has_template:
-        how = f"; get it with mtl data {run.suite.name}" if declared.template_source else ""
-        path = run.data_dir / declared.template
+        how = f"; get it with mtl data {submitted.suite.name}" if declared.template_source else ""
+        path = submitted.data_dir / declared.template
         remarks.append(f"{path}: no such file; {name} has only what is known of the system{how}")
     if keys := list(unfilled(entry)):
         remarks.append(f"{name}: still to be filled in by you: {', '.join(keys)}")

@@ -120,8 +120,7 @@ def _score(arguments: argparse.Namespace) -> None:
     from mtl.tasks.suite import load_suite
 
     job = _job_with_logged_suite(arguments.settings)
-    declared = load_suite(find_yaml("suite", job.config.suite))  # that of the job has the splits that data_dir has
-    suite = choose_scored(declared, arguments.gold)
+    suite = choose_scored(load_suite(find_yaml("suite", job.config.suite)), arguments.gold)  # not by data_dir
     tasks = suite.choose(job.config.tasks)
     print(score_predictions(arguments.predictions, suite, tasks, arguments.gold, job.config.held_out))
 

@@ -36,7 +36,7 @@ class RunningUnit:
     """A unit that is being executed."""
 
     unit: Unit
-    slot: int  # its place among the units that run at the same time, from 0
+    slot: int  # its number among the units that run at the same time, from 0
     process: Any
     relay: threading.Thread
 
@@ -47,8 +47,8 @@ class Processes:
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         """Execute the units, as `mtl.jobs.engines.Engine.run` describes it."""
-        shares = {unit.name: _places(unit, at_a_time) for unit in units}
-        slots = list(range(min([len(units), *shares.values()])))
+        at_once = {unit.name: _most_at_once(unit, at_a_time) for unit in units}
+        slots = list(range(min([len(units), *at_once.values()])))
         waiting = list(units)
         ended: set[str] = set()
         running: dict[Any, RunningUnit] = {}  # by its report: the end of the pipe on which the process reports
@@ -56,7 +56,7 @@ class Processes:
             while waiting or running:
                 while slots and (unit := ready(waiting, ended)) is not None:
                     waiting.remove(unit)
-                    threads = unit.needs.threads or max(1, torch.get_num_threads() // shares[unit.name])
+                    threads = unit.needs.threads or max(1, torch.get_num_threads() // at_once[unit.name])
                     report, started = _start(unit, slots.pop(0), threads)
                     running[report] = started
                 assert running, "units wait for each other"
@@ -72,7 +72,7 @@ class Processes:
                 unfinished.relay.join(DRAIN)
 
 
-def _places(unit: Unit, at_a_time: int) -> int:
+def _most_at_once(unit: Unit, at_a_time: int) -> int:
     """How many units like this one can run at the same time. Raises InputError if it asks for more memory than the machine has."""
     memory = unit.needs.memory
     if memory is None:
@@ -87,7 +87,7 @@ def _start(unit: Unit, slot: int, threads: int) -> tuple[Any, RunningUnit]:
     report, child_report = context.Pipe(duplex=False)
     errors, child_errors = context.Pipe(duplex=False)
     process = context.Process(target=_execute, args=(unit, child_report, child_errors))
-    with _share(slot, threads):
+    with _environment(slot, threads):
         process.start()
     child_report.close()  # so that the pipes end with the process
     child_errors.close()
@@ -97,19 +97,19 @@ def _start(unit: Unit, slot: int, threads: int) -> tuple[Any, RunningUnit]:
 
 
 @contextmanager
-def _share(slot: int, threads: int) -> Iterator[None]:
+def _environment(slot: int, threads: int) -> Iterator[None]:
     """Within the block, the environment names the CPU threads and the GPU of a process that starts there and inherits it."""
-    share = {"OMP_NUM_THREADS": str(threads)}
+    variables = {"OMP_NUM_THREADS": str(threads)}
     if torch.cuda.is_available():
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         gpus = visible.split(",") if visible else [str(number) for number in range(torch.cuda.device_count())]
-        share["CUDA_VISIBLE_DEVICES"] = gpus[slot % len(gpus)]
-    before = {name: os.environ[name] for name in share if name in os.environ}
-    os.environ |= share
+        variables["CUDA_VISIBLE_DEVICES"] = gpus[slot % len(gpus)]
+    before = {name: os.environ[name] for name in variables if name in os.environ}
+    os.environ |= variables
     try:
         yield
     finally:
-        for name in share:
+        for name in variables:
             del os.environ[name]
         os.environ |= before
 
