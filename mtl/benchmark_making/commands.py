@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mtl.api.commands import results
-from mtl.api.commands.job_settings import KEYS, Commands, add_command, add_report_dir, job_of
+from mtl.api.commands.job_settings import SETTINGS_HELP, Commands, add_command, add_report_dir, job_of
 from mtl.api.commands.training import paths_and_settings, run_and_print
 from mtl.base.errors import InputError
 from mtl.base.wording import counted
@@ -61,7 +61,7 @@ def add_commands(commands: Commands) -> None:
 
     sweep = add("sweep", _sweep, "make the runs that a file lists, if they do not exist yet, and report")
     sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
-    add_settings(sweep, f"for every run: {KEYS}")
+    add_settings(sweep, f"for every run: {SETTINGS_HELP}")
     sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
     sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
     add_report_dir(sweep, "the folder of the report")

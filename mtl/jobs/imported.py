@@ -40,11 +40,11 @@ class Imported(Method):
             raise InputError(problem, key="imported.predictions")
         labels = check_labels(self.system.labels, self.suite)
         rows = _data_rows(request)
-        self._predictions: dict[int, Predicted] = {}  # by seed
+        self._predicted: dict[int, Predicted] = {}  # by seed
         self._unfit: dict[int, Unfit] = {}  # by seed, how many of its answers fit no label
         origins: list[str] = []  # the name and the SHA-256 sum of each seed's predictions
         for seed, source in zip(self.config.seeds, sources, strict=True):
-            self._predictions[seed], self._unfit[seed] = self._put(source, rows, labels)
+            self._predicted[seed], self._unfit[seed] = self._put(source, rows, labels)
             fingerprint = source.fingerprint
             self.fingerprints[f"{PREDICTIONS} {seed}"] = fingerprint
             origins.append(f"{source.name} ({fingerprint})")
@@ -52,7 +52,7 @@ class Imported(Method):
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.tasks:
-            yield task, self._predictions[seed][task.id]
+            yield task, self._predicted[seed][task.id]
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """What the system's makers say of it; None for what they do not say."""
@@ -119,7 +119,7 @@ class Imported(Method):
 
     def _remarks(self) -> Iterator[str]:
         """What kinds of targets remark on predictions."""
-        for seed, predicted in self._predictions.items():
+        for seed, predicted in self._predicted.items():
             for task in self.dataset.tasks:
                 for split, predictions in predicted[task.id].items():
                     if (remark := target_kind(task).remark(predictions)) is not None:

@@ -72,8 +72,8 @@ def _id_order(rows: DataRows, lines: PredictionLines, rows_by_id: Mapping[str, i
             raise _unknown_id_error(rows, lines, position)
         if row in positions:
             earlier, line_numbers = positions[row], lines.line_numbers
-            place = f"in row {earlier + 1}" if line_numbers is None else f"on line {line_numbers[earlier]}"
-            raise lines.error(f"id {excerpt(id)} stands {place} already", position)
+            where = f"in row {earlier + 1}" if line_numbers is None else f"on line {line_numbers[earlier]}"
+            raise lines.error(f"id {excerpt(id)} stands {where} already", position)
         positions[row] = position
     if absent := [id for id, row in rows_by_id.items() if row not in positions]:
         raise lines.error(f"{len(absent)} of {rows.description} have no prediction; the first has the id {absent[0]!r}")

@@ -99,8 +99,8 @@ def _nothing_scored(path: Path, suite: Suite, task: Task, gold_dir: Path) -> Inp
     problem = f"no predictions of suite {suite.name} with gold targets in {gold_dir}"
     example = f"{FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions)"
     gold_file = Path(task.folder, task.files["test"] or "test.tsv")
-    places = f"in files like {gold_file}, with a column {task.target!r} in every row, or in a run's gold folder"
-    return InputError(f"{problem}; files are called {example}, gold targets are {places}", path=path)
+    gold_places = f"in files like {gold_file}, with a column {task.target!r} in every row, or in a run's gold folder"
+    return InputError(f"{problem}; files are called {example}, gold targets are {gold_places}", path=path)
 
 
 def _gold(task: Task, split: str, gold_dir: Path, held_out_share: float) -> Gold | None:

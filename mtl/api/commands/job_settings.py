@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
-KEYS = "settings, as in encoder.hidden_size=256 or --encoder.hidden_size 256; mtl baseline --help lists them"
+SETTINGS_HELP = "settings, as in encoder.hidden_size=256 or --encoder.hidden_size 256; mtl baseline --help lists them"
 EXAMPLES = """\
 A key in a section is written with its section, as in encoder.hidden_size=256. Examples:
   mtl baseline suite=klej-sample seeds=3

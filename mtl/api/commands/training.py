@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from mtl.api.commands.job_settings import KEYS, Commands, add_command, job_of, keys_text, setting_text
+from mtl.api.commands.job_settings import SETTINGS_HELP, Commands, add_command, job_of, keys_text, setting_text
 from mtl.base.errors import InputError
 from mtl.base.wings import Trainings, hook, wings
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
 # The settings of the data and the folders, which runs that stand beside each other share.
-KEPT = ("data_dir", "runs_dir", "cache_dir", "tasks", "held_out", "choosing_share")
+SHARED_KEYS = ("data_dir", "runs_dir", "cache_dir", "tasks", "held_out", "choosing_share")
 
 
 def add_training(commands: Commands) -> None:
     """Add the commands of this file."""
     add = partial(add_command, commands)
     baseline = add("baseline", _baseline, "train, evaluate and tabulate: the whole job", add_help=False)
-    baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
+    baseline.add_argument("settings", nargs="*", metavar="key=value", help=SETTINGS_HELP)
     baseline.add_argument("-h", "--help", action=_KeysHelp, nargs=0, help="show this help with all settings and exit")
 
     config = add("config", _config, "print the settings that a run would have, and where each comes from")
-    config.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
+    config.add_argument("settings", nargs="*", metavar="key=value", help=SETTINGS_HELP)
 
     imported = add("import", _import, "make a run of the predictions of another system")
     imported.add_argument("name", metavar="NAME", help="name of the run and of the system")
@@ -146,7 +146,7 @@ def _next_command(job: "Job") -> str:
     from mtl.methods import METHODS
 
     config, folder = job.config, job.folder.path
-    texts = {key: setting_text(getattr(config, key)) for key in KEPT if job.origins.get(key) == COMMAND_LINE}
+    texts = {key: setting_text(getattr(config, key)) for key in SHARED_KEYS if job.origins.get(key) == COMMAND_LINE}
     kept = "".join(f" {key}={shlex.quote(text)}" for key, text in texts.items())
     if METHODS[config.method].family == "floor":
         return f"mtl baseline suite={shlex.quote(config.suite)}{kept} seeds=3    # an LSTM beside this simple baseline"
