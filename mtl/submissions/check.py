@@ -19,8 +19,8 @@ MOST_PROBLEMS = 10  # of one file that are listed
 
 def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     """Compare a submission with a data folder. Raises InputError if that has no file of the suite, and for files that cannot be read."""
-    data_by_task = {task.id: data_files(task, data_dir) for task in suite.tasks.values()}
-    if not any(data_by_task.values()):
+    data = {task.id: data_files(task, data_dir) for task in suite.tasks.values()}
+    if not any(data.values()):
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
     files = read_submission(path, suite)
     if not files.contents:
@@ -31,25 +31,25 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     notes: list[str] = []
     figures: Figures = {}  # of all tasks that the submission has; empty for one with problems
     for task in suite.tasks.values():
-        data = data_by_task[task.id]
+        task_data = data[task.id]
         row_files = {split: RowFile(task, split, file.name, file.lines) for split, file in files.of_rows(task).items()}
         if not row_files:
             continue
         figures[task.id] = {}
-        missing = [rows_name(task, split) for split in data if split not in row_files]
+        missing = [rows_name(task, split) for split in task_data if split not in row_files]
         task_problems = [f"{path}/{name}: is missing" for name in missing]
         for split, file in row_files.items():
-            task_problems += _file_problems(file, data.get(split), data_dir)
+            task_problems += _file_problems(file, task_data.get(split), data_dir)
         problems += task_problems
         if not task_problems:
-            predictions = {split: file.targets_and_errors[0] for split, file in row_files.items()}
-            figures[task.id] = {split: measure(suite, data[split], targets) for split, targets in predictions.items()}
-            remarks = {split: target_kind(task).remark(targets) for split, targets in predictions.items()}
-            notes += [f"{row_files[split].name}: {remark}" for split, remark in remarks.items() if remark]
+            for split, file in row_files.items():
+                targets, _ = file.targets_and_errors
+                figures[task.id][split] = measure(suite, task_data[split], targets)
+                if remark := target_kind(task).remark(targets):
+                    notes.append(f"{file.name}: {remark}")
     problems += entry_problems(files, suite, read_template(suite, data_dir), figures)
     problems += files.foreign_problems(suite, "a submission")
-    data_of_tasks = [file for id in figures for file in data_by_task[id].values()]
-    return Checked(problems, data_remarks(data_of_tasks, data_dir), notes)
+    return Checked(problems, data_remarks([file for id in figures for file in data[id].values()], data_dir), notes)
 
 
 def _file_problems(file: RowFile, data: RowFile | None, data_dir: Path) -> list[str]:
