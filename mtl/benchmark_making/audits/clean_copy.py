@@ -15,7 +15,8 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.layers import find_yaml
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.benchmark_making.audits.near import SHARE, Hit, find_near
-from mtl.benchmark_making.audits.parts import Part, TaskFiles
+from mtl.benchmark_making.audits.parts import Part
+from mtl.benchmark_making.audits.task_files import TaskFiles
 from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.files import read_bytes
 from mtl.data.forms import PACKED, form_of
@@ -32,41 +33,48 @@ def write_clean(job: Job, out: Path) -> str:
     Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
     out of train, only the first of nearly equal training rows stays. Raises InputError as `find_near`, and for unreadable or emptied files."""
     check_new_folder(out)
-    hits_by_task = find_near(job)
-    if broken := [finding for files, _ in hits_by_task for finding in files.findings if finding.kind == "unreadable"]:
-        raise InputError(f"{broken[0].what}; correct the file first", path=job.data_dir)
-    copied = {files.task.id for files, _ in hits_by_task}
-    parts = {part.file: part for files, _ in hits_by_task for part in files.files.values()}
-    leaving = [hit for files, hits in hits_by_task for hit in hits if _leaves(hit, files)]
-    removed = {file: {hit.row.line for hit in leaving if hit.part.file == file} for file in parts}  # lines of rows
-    for file, starts in removed.items():
-        if len(starts) == len(parts[file].rows):
+    tasks = find_near(job)
+    findings = [finding for task in tasks for finding in task.files.findings]
+    if unreadable := [finding for finding in findings if finding.kind == "unreadable"]:
+        raise InputError(f"{unreadable[0].what}; correct the file first", path=job.data_dir)
+    copied = {task.files.task.id for task in tasks}
+    parts = {part.file: part for task in tasks for part in task.files.as_read.values()}
+    leaving = [hit for task in tasks for hit in task.hits if _leaves(hit, task.files)]
+    removed_lines = {file: {hit.row.line for hit in leaving if hit.part.file == file} for file in parts}
+    for file, lines in removed_lines.items():
+        if len(lines) == len(parts[file].rows):
             raise InputError("no row of it would stay; leave its task out (tasks=)", path=job.data_dir / file)
-    summary = _summary(list(parts.values()), removed)
+    summary = _summary(list(parts.values()), removed_lines)
     with new_folder(out) as partial:
         for file, part in parts.items():
             copy = partial / "data" / file
             copy.parent.mkdir(parents=True, exist_ok=True)
-            lines = [row.line for row in part.rows]
-            copy_rows(job.data_dir / file, copy, lines, removed[file], part.task.layout(part.split, job.data_dir))
+            layout = part.task.layout(part.split, job.data_dir)
+            copy_rows(job.data_dir / file, copy, [row.line for row in part.rows], removed_lines[file], layout)
         _write_suite(job, copied, f"a copy without near duplicates: {summary}", partial / "suite.yaml")
-        write_text(partial / REMOVED, "".join(dict.fromkeys(map(_log_line, leaving))))
+        log_lines = dict.fromkeys(map(_log_line, leaving))  # without repeated lines
+        write_text(partial / REMOVED, "".join(log_lines))
     suite = out / "suite.yaml"
-    done = [summary, f"{out / REMOVED}: which rows, and why"]
+    report = [summary, f"{out / REMOVED}: which rows, and why"]
     if absent := [id for id in job.suite.tasks if id not in copied]:
-        done.append(f"not in the copy: {', '.join(absent)}")
-    return "\n".join([*done, f"{suite}; run on the copy: mtl baseline suite={suite} method=svm"])
+        report.append(f"not in the copy: {', '.join(absent)}")
+    return "\n".join([*report, f"{suite}; run on the copy: mtl baseline suite={suite} method=svm"])
 
 
 def _leaves(hit: Hit, files: TaskFiles) -> bool:
     """Whether the row is to leave: for a row like it in a later split, or for an earlier one in train, if dev is held out of train."""
-    return not hit.repeats or (hit.part.split == hit.source.split == "train" and "dev" not in files.files)
+    if not hit.repeats:  # the row like it stands in a later split
+        return True
+    dev_is_held_out = "dev" not in files.as_read
+    return dev_is_held_out and hit.part.split == hit.source.split == "train"
 
 
-def _summary(parts: Sequence[Part], removed: Mapping[str, Collection[int]]) -> str:
-    """How many rows of each file leave, and why. `removed`: by file, the lines that begin them."""
-    changed = [part for part in parts if removed[part.file]]
-    shares = [f"{len(removed[part.file])} of {len(part.rows)} rows of {part.task.id} {part.split}" for part in changed]
+def _summary(parts: Sequence[Part], removed_lines: Mapping[str, Collection[int]]) -> str:
+    """How many rows of each file leave, and why. `removed_lines`: by file, the lines that begin them."""
+    shares = []
+    for part in parts:
+        if lines := removed_lines[part.file]:
+            shares.append(f"{len(lines)} of {len(part.rows)} rows of {part.task.id} {part.split}")
     like = "a row of dev or test or, where dev is held out of train, an earlier row of train"
     return f"{', '.join(shares) or 'no row'} left out, as {SHARE:g} or more of their character {NGRAM_SIZE}-grams stand in {like}"
 
@@ -98,7 +106,7 @@ def _write_suite(job: Job, copied: Collection[str], note: str, path: Path) -> No
 
 def _log_line(hit: Hit) -> str:
     """What the log says of a row that left. A row has a line for each other row that it left for."""
-    row, like = hit.part.where([hit.row]), hit.source.where([hit.match])
-    about = {"task": hit.part.task.id, "row": row, "like": like}
-    entry = {**about, "similarity": round(hit.similarity, 4), "texts": hit.row.texts}
+    row, like = hit.part.first_lines([hit.row]), hit.source.first_lines([hit.match])
+    similarity = round(hit.similarity, 4)
+    entry = {"task": hit.part.task.id, "row": row, "like": like, "similarity": similarity, "texts": hit.row.texts}
     return json.dumps(entry, ensure_ascii=False) + "\n"

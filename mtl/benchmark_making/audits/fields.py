@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.benchmark_making.audits.parts import Finding, Part, located_below
+from mtl.benchmark_making.audits.parts import Finding, Part
+from mtl.benchmark_making.audits.task_files import located_below
 from mtl.data.records import Value, read_fields
 from mtl.runs.rows import scored_rows
 from mtl.tasks.metrics import metric_named, score
@@ -22,10 +23,10 @@ STANDARD_ERRORS = 3.0  # that the gain must be above 0: of the fields that an au
 MOST_VALUES = 0.5  # distinct ones of a field, as a share of its rows; above it, a value occurs less than twice on average, as in a column of ids
 FOLDS = 5
 
-Field = Sequence[Value | None]  # its values, (rows,)
+FieldValues = Sequence[Value | None]  # (rows,)
 
 
-class Guess(NamedTuple):
+class FieldGuess(NamedTuple):
     """What a field tells of the targets."""
 
     targets: np.ndarray  # guessed for all rows, (rows,)
@@ -41,29 +42,34 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
         fields = read_fields(data_dir / part.file, task.layout(part.split, data_dir))
     except InputError as error:  # a parquet file can be too large with all columns
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
-        return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
+        return [part.new_finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
     targets, groups = scored_rows(task, part.rows).targets, [row.group for row in part.rows]
-    by_field = {name: guess(task, fields[name], targets, groups) for name in non_inputs(task, list(fields))}
-    guesses = {name: made for name, made in by_field.items() if made is not None}
+    guesses: dict[str, FieldGuess] = {}
+    for name in non_inputs(task, list(fields)):
+        if (guess := guess_from_field(task, fields[name], targets, groups)) is not None:
+            guesses[name] = guess
     return [_fields_finding(part, guesses, scale)] if guesses else []
 
 
-def _fields_finding(part: Part, guesses: Mapping[str, Guess], scale: Scale) -> Finding:
+def _fields_finding(part: Part, guesses: Mapping[str, FieldGuess], scale: Scale) -> Finding:
     """The finding about the fields that predict the target, given by their names, with the score of each."""
     task, kind, rows = part.task, target_kind(part.task), scored_rows(part.task, part.rows)
 
-    def shown(answers: np.ndarray) -> str:
+    def show_score(answers: np.ndarray) -> str:
         return scale.show(score(task, answers, rows))
 
-    constant = shown(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
-    one = len(guesses) == 1
-    subject = "a field that is no input predicts" if one else f"{len(guesses)} fields that are no input predict"
+    constant = show_score(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
+    subject = "a field that is no input predicts"
+    if len(guesses) > 1:
+        subject = f"{len(guesses)} fields that are no input predict"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
     best_first = sorted(guesses, key=lambda name: -guesses[name].removed)
-    scores = ", ".join(f"{name} {shown(guesses[name].targets)} ({guesses[name].removed:.0%})" for name in best_first)
+    scores = ", ".join(
+        f"{name} {show_score(guesses[name].targets)} ({guesses[name].removed:.0%})" for name in best_first
+    )
     what = f"{subject} the target ({measure}): {scores}; a constant answer has {constant}"
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
-    return part.finding("fields", len(guesses), what, meaning, part.file)
+    return part.new_finding("fields", len(guesses), what, meaning, part.file)
 
 
 def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
@@ -71,25 +77,27 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
     return [name for name in columns if name not in (*task.text_columns, *task.span_columns, *task.target_columns)]
 
 
-def guess(task: Task, values: Field, targets: np.ndarray, groups: Sequence[str | None]) -> Guess | None:
+def guess_from_field(
+    task: Task, values: FieldValues, targets: np.ndarray, groups: Sequence[str | None]
+) -> FieldGuess | None:
     """What a field tells of the targets. None if it is constant, has almost as many values as rows, or is hardly better than a constant answer."""
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
     kind = target_kind(task)
-    guessed = _guessed(kind, values, targets, _folds(groups))
+    guesses = _guesses_by_value(kind, values, targets, _folds(groups))
     # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
     constant = np.full_like(targets, kind.constants(targets)[0])
     errors = _errors(kind, constant, targets)
-    gains = errors - _errors(kind, guessed, targets)
+    gains = errors - _errors(kind, guesses, targets)
     removed = gains.sum() / errors.sum() if errors.any() else 0.0
     if removed < LEAST_REMOVED or gains.mean() < STANDARD_ERRORS * gains.std() / np.sqrt(len(gains)):
         return None
-    return Guess(guessed, float(removed))
+    return FieldGuess(guesses, float(removed))
 
 
-def _guessed(kind: TargetKind, values: Field, targets: np.ndarray, folds: np.ndarray) -> np.ndarray:
+def _guesses_by_value(kind: TargetKind, values: FieldValues, targets: np.ndarray, folds: np.ndarray) -> np.ndarray:
     """A guess for each row, (rows,): the best constant answer of the rows of the other folds that have the same value, or of all their rows."""
-    guessed = np.empty_like(targets)
+    guesses = np.empty_like(targets)
     for fold in range(FOLDS):
         rows_by_value: dict[Value | None, list[int]] = defaultdict(list)
         for row in np.flatnonzero(folds != fold).tolist():
@@ -97,8 +105,8 @@ def _guessed(kind: TargetKind, values: Field, targets: np.ndarray, folds: np.nda
         overall = kind.constants(targets[folds != fold])[0]
         answers = {value: kind.constants(targets[rows])[0] for value, rows in rows_by_value.items()}
         for row in np.flatnonzero(folds == fold).tolist():
-            guessed[row] = answers.get(values[row], overall)
-    return guessed
+            guesses[row] = answers.get(values[row], overall)
+    return guesses
 
 
 def _errors(kind: TargetKind, answers: np.ndarray, targets: np.ndarray) -> np.ndarray:

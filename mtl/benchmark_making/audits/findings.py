@@ -2,17 +2,25 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from mtl.benchmark_making.audits.parts import Finding, Part, excerpt, file_lines
+from mtl.benchmark_making.audits.cells import excerpt
+from mtl.benchmark_making.audits.parts import Finding, Part, file_lines
 from mtl.data.examples import Example
 from mtl.data.records import Record, column_names, read_records
 from mtl.submissions.lines import ID
 from mtl.tasks.targets import target_kind
 
 Row = TypeVar("Row", Example, Record)
+
+
+class Repeat(NamedTuple, Generic[Row]):
+    """A row with the key of an earlier one."""
+
+    row: Row
+    lines: str  # its line and that of the first row with this key: "4 = 2"
 
 
 def target_findings(part: Part) -> list[Finding]:
@@ -26,13 +34,14 @@ def absent_targets(part: Part) -> Iterator[Finding]:
     if not values:
         return
     kind = target_kind(part.task)
-    absent = kind.absent(np.array(list(values), dtype=kind.dtype))
-    if absent:
+    if absent := kind.absent(np.array(list(values), dtype=kind.dtype)):
         what = f"no row has the label{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
-        unseen, unscored = "a model cannot learn labels that it never sees", "the score does not measure such rows"
-        yield part.finding("labels", len(absent), what, unseen if part.split == "train" else unscored)
+        meaning = "the score does not measure such rows"
+        if part.split == "train":
+            meaning = "a model cannot learn labels that it never sees"
+        yield part.new_finding("labels", len(absent), what, meaning)
     elif len(values) == 1 and len(part.rows) > 1:
-        yield part.finding("labels", 1, "all rows have the same target", "nothing can be learned or measured")
+        yield part.new_finding("labels", 1, "all rows have the same target", "nothing can be learned or measured")
 
 
 def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Finding]:
@@ -46,31 +55,35 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
         return
     records = read_records(path, [], [column], layout=layout)
     if repeats := _repeats((record.values[0], record) for record in records if record.values[0] is not None):
-        have, example = part.rows_text(len(repeats), "have", "has"), excerpt(str(repeats[0][0].values[0]))
-        what = f"{have} the id of an earlier row, such as {column} {example}"
+        have, first = part.count_with_verb(len(repeats), "have", "has"), repeats[0].row
+        what = f"{have} the id of an earlier row, such as {column} {excerpt(str(first.values[0]))}"
         meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
-        yield part.finding("ids", len(repeats), what, meaning, file_lines(part.file, [lines for _, lines in repeats]))
+        where = file_lines(part.file, [repeat.lines for repeat in repeats])
+        yield part.new_finding("ids", len(repeats), what, meaning, where)
 
 
 def _duplicates(part: Part) -> Iterator[Finding]:
     """Rows that repeat an earlier row: the same texts and, if there are targets, the same target."""
     repeats = _repeats(((group, row.target), row) for group, rows in enumerate(part.equal_rows) for row in rows)
     if repeats:
-        example = repeats[0][0]
+        example = repeats[0].row
         alike = "texts" if example.target is None else "texts and target"
-        repeat = part.rows_text(len(repeats), "repeat", "repeats")
+        repeat = part.count_with_verb(len(repeats), "repeat", "repeats")
         what = f"{repeat} an earlier row ({alike}), such as {excerpt(example.texts[0])}"
         meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
-        where = file_lines(part.file, [lines for _, lines in repeats])
-        yield part.finding("duplicates", len(repeats), what, meaning, where)
+        where = file_lines(part.file, [repeat.lines for repeat in repeats])
+        yield part.new_finding("duplicates", len(repeats), what, meaning, where)
 
 
-def _repeats(keyed_rows: Iterable[tuple[Any, Row]]) -> list[tuple[Row, str]]:
-    """Each row with the key of an earlier one, in the order of the file, with its line and that of the first such row: "4 = 2"."""
+def _repeats(keyed_rows: Iterable[tuple[Any, Row]]) -> list[Repeat[Row]]:
+    """Each row with the key of an earlier one, in the order of the file."""
     first_by_key: dict[Any, Row] = {}
-    pairs = [(row, first_by_key.setdefault(key, row)) for key, row in keyed_rows]
-    repeats = [(row, f"{row.line} = {first.line}") for row, first in pairs if row is not first]
-    return sorted(repeats, key=lambda repeat: repeat[0].line)
+    repeats: list[Repeat[Row]] = []
+    for key, row in keyed_rows:
+        first = first_by_key.setdefault(key, row)
+        if row is not first:
+            repeats.append(Repeat(row, f"{row.line} = {first.line}"))
+    return sorted(repeats, key=lambda repeat: repeat.row.line)
 
 
 def _conflicts(part: Part) -> Iterator[Finding]:
@@ -81,7 +94,7 @@ def _conflicts(part: Part) -> Iterator[Finding]:
         what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {excerpt(groups[0][0].texts[0])}"
         lines = [_lines_of_targets(part, rows) for rows in groups]
         meaning = "no prediction is right for all of these rows"
-        yield part.finding("conflicts", count, what, meaning, file_lines(part.file, lines, "; "))
+        yield part.new_finding("conflicts", count, what, meaning, file_lines(part.file, lines, "; "))
 
 
 def _lines_of_targets(part: Part, rows: Sequence[Example]) -> str:

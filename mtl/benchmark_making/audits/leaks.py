@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from mtl.benchmark_making.audits.parts import Finding, Key, Part, excerpt, file_lines
+from mtl.benchmark_making.audits.cells import excerpt
+from mtl.benchmark_making.audits.parts import Finding, Key, Part, file_lines
 from mtl.data.examples import Example
 from mtl.data.repeats import without_order
 
@@ -58,12 +59,12 @@ def _shared_rows(part: Part, source: Part, role: str) -> Iterator[Finding]:
     if not matches:
         return
     row, _ = matches[0]
-    what = f"{part.rows_text(len(matches), 'also occur', 'also occurs')} in {source.split}, such as {excerpt(row.texts[0])}"
+    what = f"{part.count_with_verb(len(matches), 'also occur', 'also occurs')} in {source.split}, such as {excerpt(row.texts[0])}"
     if reordered:
         order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
         what += f"; {reordered} of them with {order}"
     where = _matched_lines(part, matches) + (f" of {source.file}" if source.file != part.file else "")
-    yield part.finding("shared", len(matches), what, _effect(part, source, role, matches), where)
+    yield part.new_finding("shared", len(matches), what, _effect(part, source, role, matches), where)
 
 
 def _effect(part: Part, source: Part, role: str, matches: Matches) -> str:
@@ -89,9 +90,9 @@ def _shared_texts(part: Part, source: Part, index: Index, known: Index) -> Itera
     if not matches:
         return
     row, _ = matches[0]
-    what = f"{part.rows_text(len(matches), 'also occur', 'also occurs')} in {source.split} of {source.task.id}, such as {excerpt(row.texts[0])}"
+    what = f"{part.count_with_verb(len(matches), 'also occur', 'also occurs')} in {source.split} of {source.task.id}, such as {excerpt(row.texts[0])}"
     meaning = "stage 1 trains on all tasks together, and the encoder has seen the texts"
     if part.task.answered_by == source.task.id:
         meaning = f"the head of {source.task.id} answers this task, and was trained on these texts with their targets"
     where = f"{_matched_lines(part, matches)} of {source.file}"
-    yield part.finding("shared across", len(matches), what, meaning, where)
+    yield part.new_finding("shared across", len(matches), what, meaning, where)

@@ -3,11 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
-from mtl.benchmark_making.audits.parts import SHOWN, Finding, Part, TaskFiles, excerpt, plain, read_files
+from mtl.benchmark_making.audits.cells import excerpt, plain
+from mtl.benchmark_making.audits.parts import MOST_NAMED, Finding, Part
+from mtl.benchmark_making.audits.task_files import TaskFiles, read_files
 from mtl.benchmark_making.near_duplicates import near_duplicates
 from mtl.benchmark_making.text_units import NGRAM_SIZE
 from mtl.data.examples import Example
@@ -34,6 +37,13 @@ class Hit:
         return SPLITS.index(self.source.split) <= SPLITS.index(self.part.split)
 
 
+class TaskHits(NamedTuple):
+    """The files of a task, and the near duplicates of its rows."""
+
+    files: TaskFiles
+    hits: list[Hit]
+
+
 def audit_near(job: Job) -> Audit:
     """The near duplicates in the data of a job. Raises InputError as `find_near`."""
     table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
@@ -41,7 +51,7 @@ def audit_near(job: Job) -> Audit:
     for files, hits in find_near(job):
         findings += near_findings(hits)
         counts = Counter((hit.part.split, hit.source.split) for hit in hits)
-        for split, part in files.files.items():
+        for split, part in files.as_read.items():
             earlier = SPLITS[: SPLITS.index(split) + 1]  # and its own; later splits would repeat these rows
             cells = [str(counts[split, source]) if source in earlier else "" for source in SPLITS]
             table.append([files.task.id, split, str(len(part.rows)), *cells])
@@ -54,24 +64,24 @@ def audit_near(job: Job) -> Audit:
     return Audit(findings, sections)
 
 
-def find_near(job: Job) -> list[tuple[TaskFiles, list[Hit]]]:
+def find_near(job: Job) -> list[TaskHits]:
     """The near duplicates of each task's rows, its held-out rows not set apart. Tasks on single words are left out. The rows of a task that another
     one answers are compared with the other's training rows. Raises InputError if no task has texts that can be read."""
     files_by_task = {task.id: read_files(job.suite, task, job.data_dir, job.config.held_out) for task in job.tasks}
-    hits_by_task = []
+    tasks = list[TaskHits]()
     for files in files_by_task.values():
-        parts = dict(files.files)
+        parts = dict(files.as_read)
         answering = files_by_task.get(files.task.answered_by or "")
-        if answering is not None and "train" in answering.files:
-            parts["train"] = answering.files["train"]
+        if answering is not None and "train" in answering.as_read:
+            parts["train"] = answering.as_read["train"]
         if files.task.level == "text" and parts:
             # Two training rows of the other task are found with that task.
             hits = [hit for hit in _hits(parts) if files.task in (hit.part.task, hit.source.task)]
-            hits_by_task.append((files, hits))
-    if not hits_by_task:
+            tasks.append(TaskHits(files, hits))
+    if not tasks:
         problem = "has no file with texts that can be read; mtl audit without --near says why"
         raise InputError(problem, path=job.data_dir)
-    return hits_by_task
+    return tasks
 
 
 def _hits(parts: Mapping[str, Part]) -> list[Hit]:
@@ -101,9 +111,11 @@ def _similar_texts(texts: Sequence[str]) -> dict[str, dict[str, float]]:
     for earlier, later, similarity in near_duplicates(texts, SHARE):
         similar[earlier][later] = similarity
         similar[later][earlier] = similarity
-    ordered = [sorted(own.items(), key=lambda item: (-item[1], item[0])) for own in similar]
-    own_texts = [{texts[number]: similarity for number, similarity in own} for own in ordered]
-    return dict(zip(texts, own_texts, strict=True))
+    by_text: dict[str, dict[str, float]] = {}
+    for text, similarities in zip(texts, similar, strict=True):
+        most_similar = sorted(similarities.items(), key=lambda item: (-item[1], item[0]))
+        by_text[text] = {texts[number]: similarity for number, similarity in most_similar}
+    return by_text
 
 
 def _best_hit(part: Part, row: Example, source: Part, similarities: dict[str, float], rows: RowsByText) -> Hit | None:
@@ -122,21 +134,22 @@ def near_findings(hits: Sequence[Hit]) -> Iterator[Finding]:
         if hit.repeats:
             hits_by_splits[hit.part.split, hit.source.split].append(hit)
     for (split, source), group in hits_by_splits.items():
-        known = [hit for hit in group if hit.row.target is not None and hit.match.target is not None]
-        agreeing = sum(hit.row.target == hit.match.target for hit in known)
-        targets = f", {agreeing} of them with the same target" if known else ""
+        with_targets = [hit for hit in group if hit.row.target is not None and hit.match.target is not None]
+        agreeing = sum(hit.row.target == hit.match.target for hit in with_targets)
+        targets = f", {agreeing} of them with the same target" if with_targets else ""
         if split == source:
             like, meaning = f"an earlier row of {source}", "they count twice"
         else:
-            answers = "answers them without understanding" if agreeing or not known else "answers them wrongly"
+            answers = "answers them without understanding" if agreeing or not with_targets else "answers them wrongly"
             like, meaning = f"a row of {source}", f"a model that memorised these rows {answers}"
-        pairs = "; ".join(map(_pair_text, sorted(group, key=lambda hit: hit.similarity)[:SHOWN]))
-        rows = group[0].part.rows_text(len(group), "are", "is")
+        least_similar = sorted(group, key=lambda hit: hit.similarity)[:MOST_NAMED]
+        pairs = "; ".join(map(_pair_text, least_similar))
+        rows = group[0].part.count_with_verb(len(group), "are", "is")
         what = f"{rows} nearly the same as {like}{targets}; the least similar: {pairs}"
-        yield group[0].part.finding("near duplicates", len(group), what, meaning)
+        yield group[0].part.new_finding("near duplicates", len(group), what, meaning)
 
 
 def _pair_text(hit: Hit) -> str:
     """A pair of rows in a message: their similarity, where they stand, and how their texts begin."""
     row, match = (" / ".join(map(excerpt, example.texts)) for example in (hit.row, hit.match))
-    return f"{hit.similarity:.2f} {hit.part.where([hit.row])} and {hit.source.where([hit.match])}, {row} and {match}"
+    return f"{hit.similarity:.2f} {hit.part.first_lines([hit.row])} and {hit.source.first_lines([hit.match])}, {row} and {match}"

@@ -4,8 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from mtl.base.wording import counted
+from mtl.benchmark_making.audits.cells import excerpt, plain
 from mtl.benchmark_making.audits.fields import LEAST_REMOVED
-from mtl.benchmark_making.audits.parts import Finding, Key, Part, excerpt, plain
+from mtl.benchmark_making.audits.parts import Finding, Key, Part
 from mtl.data.examples import Example
 from mtl.tasks.targets import target_kind
 
@@ -45,7 +46,7 @@ def _answered_by_pairs(part: Part) -> Iterator[Finding]:
     result = f"has the right answer to {right} of {questions} questions ({right / questions:.1%}), in {right_first} of them as its most frequent one"
     what = f"a dictionary of the pairs ({word}, {answer}) in the file's own questions, asked for {asked}, {result}"
     meaning = "a system that collects these pairs needs to know no words; build nothing from questions that are scored"
-    yield part.finding("answers", right, what, meaning, part.file)
+    yield part.new_finding("answers", right, what, meaning, part.file)
 
 
 def _shared_candidates(part: Part) -> Iterator[Finding]:
@@ -56,12 +57,12 @@ def _shared_candidates(part: Part) -> Iterator[Finding]:
     alone = list(answers.values()).count(1)  # rows whose answer no other row of their group has
     if count < SHARED_SHARE * len(part.rows) or alone < ALONE_SHARE * count:
         return
-    share, lists = part.rows_text(count, "share", "shares"), counted(len(row_groups), "list")
+    share, lists = part.count_with_verb(count, "share", "shares"), counted(len(row_groups), "list")
     example = excerpt(row_groups[0][0].texts[0])
     what = f"{share} all candidates with other rows, in {lists}, and {alone} of them are the only row with their answer, such as {example}"
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
     in_order = sorted((row for rows in row_groups for row in rows), key=lambda row: row.line)
-    yield part.finding("shared candidates", count, what, meaning, part.where(in_order))
+    yield part.new_finding("shared candidates", count, what, meaning, part.first_lines(in_order))
 
 
 def _rows_with_shared_candidates(part: Part) -> list[list[Example]]:

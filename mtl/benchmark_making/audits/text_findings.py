@@ -7,7 +7,8 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from mtl.base.wording import counted
-from mtl.benchmark_making.audits.parts import EXCERPT, Finding, Part, is_quoted, is_wrapped
+from mtl.benchmark_making.audits.cells import EXCERPT, is_quoted, is_wrapped
+from mtl.benchmark_making.audits.parts import Finding, Part
 from mtl.data.examples import Example
 
 # UTF-8 text that was read in an older European encoding: 'ł' looks like 'Ĺ‚' (cp1250) or 'Å‚' (cp1252). Only frequent letters
@@ -48,7 +49,7 @@ def text_findings(part: Part) -> list[Finding]:
     """The findings about the texts alone."""
     rows = [row for row in part.rows if not all(text.strip() for text in row.texts)]
     what = "an empty text, or one with only whitespace"
-    blank = part.rows_finding("blank", rows, what, "a model has nothing to predict the target from")
+    blank = part.finding_if_any("blank", rows, what, "a model has nothing to predict the target from")
     return [*blank, *_quoting(part), *_damaged_texts(part)]
 
 
@@ -66,7 +67,7 @@ def _quoting(part: Part) -> Iterator[Finding]:
     with_marks = sum('"' in text for row in part.rows for text in row.texts)
     cells_text = f"{quoted_cells} of the {counted(with_marks, 'cell')} with quotation marks"
     what = f"the quotation marks of a CSV writer: {cells_text} are wrapped in them, with inner ones doubled"
-    return part.rows_finding("quoting", rows, what, "a run reads the added marks as part of the text")
+    return part.finding_if_any("quoting", rows, what, "a run reads the added marks as part of the text")
 
 
 def _damaged_texts(part: Part) -> Iterator[Finding]:
@@ -79,8 +80,8 @@ def _damaged_texts(part: Part) -> Iterator[Finding]:
                     damaged.setdefault(row, word)
         if damaged:
             rows, shown = list(damaged), next(iter(damaged.values()))
-            what = f"{part.rows_text(len(rows), 'contain', 'contains')} {conversion.what.format(shown)}"
-            yield part.finding(conversion.kind, len(rows), what, conversion.meaning, part.where(rows))
+            what = f"{part.count_with_verb(len(rows), 'contain', 'contains')} {conversion.what.format(shown)}"
+            yield part.new_finding(conversion.kind, len(rows), what, conversion.meaning, part.first_lines(rows))
 
 
 def _damaged_word(pattern: str, text: str) -> str | None:

@@ -10,15 +10,10 @@ from scipy.stats import norm
 from small_suite import write_tsv
 
 from mtl.api.cli import main
-from mtl.benchmark_making.audits.artefacts import (
-    Artefacts,
-    artefact_findings,
-    find_artefacts,
-    render_artefacts,
-    telling_words,
-)
+from mtl.benchmark_making.audits.artefacts import Artefacts, artefact_findings, find_artefacts, render_artefacts
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.part_scores import CONSTANT, EVERYTHING, LENGTHS, OVERLAP, PartScore
+from mtl.benchmark_making.audits.telling_words import telling_words
 from mtl.data.dataset import Split
 from mtl.jobs.job import Job
 from mtl.tasks.scale import PERCENT
@@ -129,7 +124,7 @@ def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path, capsys: pytest.
     scores = scores_of(pair)
     assert scores["second text alone"].score == 100 and scores["first text alone"].score < 70
     (word,) = pair.words
-    assert (word.word, word.answer, word.rows, word.share, word.base) == ("2: inte", "no", 150, 1.0, 0.5)
+    assert (word.name, word.answer, word.rows, word.share, word.base) == ("2: inte", "no", 150, 1.0, 0.5)
     assert word.z == pytest.approx((150 - 75) / np.sqrt(150 * 0.25))
     assert {"artefact: second text alone", "artefact: words"} <= set(kinds(pair))
     report = Audit(list(artefact_findings(pair, PERCENT)), render_artefacts(made.suite, [pair])).report

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from audit_parts import CHOICE, LABELS, PAIR, POSITIVE, RATING, WORD, only, part
 
+from mtl.benchmark_making.audits.cells import is_quoted, plain
 from mtl.benchmark_making.audits.findings import id_findings, target_findings
-from mtl.benchmark_making.audits.parts import is_quoted, plain
 from mtl.benchmark_making.audits.text_findings import text_findings
 from mtl.benchmark_making.data_files import write_records
 
