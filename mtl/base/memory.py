@@ -1,4 +1,4 @@
-"""Memory of this process: keep freed memory for reuse, measure the peak, and refuse what cannot fit."""
+"""Memory of this process: keep freed memory for reuse or return it, measure the peak, and refuse what cannot fit."""
 
 import ctypes
 import os
@@ -16,6 +16,13 @@ def keep_memory() -> None:
     if mallopt is not None:
         for option, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1), (_TOP_PAD, 2**26)):
             mallopt(option, value)
+
+
+def release_memory() -> None:
+    """Return freed memory to the system, with glibc: between batches of changing length, freed blocks of one size are too small for the next."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def peak_memory() -> int:

@@ -25,7 +25,8 @@ from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, CharCnn, Embed
 from mtl.embedders.elmo.weights import to_file
 from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
 from mtl.vectors.elmo.language_model import LanguageModel, TrainedLSTM
-from mtl.vectors.pretraining.resumable import FORMAT, ResumableTraining, train_once
+from mtl.vectors.pretraining.resumable import ResumableTraining
+from mtl.vectors.pretraining.unfinished import FORMAT, train_once
 from mtl.vectors.words.training import note_source
 
 CPU = torch.device("cpu")
@@ -119,9 +120,9 @@ class ElmoTrainer(ResumableTraining):
         ]
         super().__init__(network, optimizers, settings, folder, len(corpus.lengths))
         self.corpus = corpus
-        if not len(self.trained):
+        if not len(self.trained_parts):
             raise InputError("all lines of the texts are held out; add text, or set a smaller held_out=")
-        make_epoch = partial(batches, corpus.lengths, self.trained, settings.batch_tokens)
+        make_epoch = partial(batches, corpus.lengths, self.trained_parts, settings.batch_tokens)
         epochs = (make_epoch([settings.seed, 1, number]) for number in range(settings.epochs))
         self.planned = list(islice(chain.from_iterable(epochs), settings.max_steps))
         self.steps = len(self.planned)
@@ -133,7 +134,7 @@ class ElmoTrainer(ResumableTraining):
     def batches(self) -> Iterator[np.ndarray]:
         return iter(self.planned[self.step :])
 
-    def compute(self, lines: np.ndarray) -> Tensor:
+    def loss_and_gradients(self, lines: np.ndarray) -> Tensor:
         sample = self.network.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
         forward, backward = self.network.losses(lines, sample)
         loss: Tensor = (forward.mean() + backward.mean()) / 2
@@ -144,7 +145,7 @@ class ElmoTrainer(ResumableTraining):
     def validate(self) -> tuple[dict[str, float], str]:
         """The perplexities on the held-out lines over all classes, including the unknown word."""
         sums, count = np.zeros(2), 0
-        for lines in batches(self.corpus.lengths, self.held_out, self.settings.batch_tokens, [0]):
+        for lines in batches(self.corpus.lengths, self.held_out_parts, self.settings.batch_tokens, [0]):
             losses = self.network.losses(lines, None)
             sums += [float(loss.cpu().double().sum()) for loss in losses]
             count += len(losses[0])

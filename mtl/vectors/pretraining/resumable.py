@@ -1,14 +1,9 @@
-"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL. Until such a
-training is complete, its files are in the folder `{out}.unfinished`, where a file, the claim, names the training."""
+"""Trainings without tasks: each epoch ends with held-out figures and a checkpoint, from which they continue, even after SIGKILL."""
 
-import ctypes
 import math
-import shutil
-import sys
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,66 +14,15 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
-from mtl.base.device import threads_of_torch
-from mtl.base.errors import DivergedError, InputError
-from mtl.base.files import write_json
-from mtl.base.folders import check_new_folder
-from mtl.base.locks import lock
+from mtl.base.errors import DivergedError
 from mtl.base.log import logger
+from mtl.base.memory import release_memory
 from mtl.base.progress import Progress
-from mtl.base.untrusted import read_json
 from mtl.training.trainer import ValidatedModule, read_state, train
+from mtl.vectors.pretraining.unfinished import CHECKPOINT
 
-FORMAT = 3  # of unfinished trainings: increase it whenever their files change, or what a step does
-LOCK, CLAIM, CHECKPOINT = ".lock", "claim.json", "last.ckpt"
 MOST_HELD_OUT = 1000  # lines or segments
 RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
-
-
-def unfinished_folder(out: Path) -> Path:
-    """The folder of a training that has not finished."""
-    return out.resolve().with_name(f"{out.resolve().name}.unfinished")
-
-
-def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path], None], **software: str) -> None:
-    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one.
-    `train_in` trains with the files in the folder that it gets, and writes `out`. The settings are a dataclass with `threads`, which alone may
-    differ from those of the interrupted training. `source` identifies the texts; `software` has the versions of what makes tokens of them.
-    Raises InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none."""
-    check_new_folder(out)
-    folder = unfinished_folder(out)
-    message = f"{folder}: another process is training this model"
-    with lock(folder / LOCK, message), threads_of_torch(settings.threads):
-        files = [path for path in folder.iterdir() if path.name != CLAIM and not path.name.startswith(".")]
-        if files and not (folder / CLAIM).exists():
-            problem = "holds files of no unfinished training; move them away or name another folder with out="
-            raise InputError(problem, path=folder)
-        _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software}, files)
-        try:
-            check_new_folder(out)  # another process may have made it before the lock was taken
-            train_in(folder)
-        except InputError:
-            if not (folder / CHECKPOINT).exists():
-                shutil.rmtree(folder, ignore_errors=True)
-            raise
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _claim(folder: Path, training: dict[str, Any], files: list[Path]) -> None:
-    """Claim the folder for a training, and remove what another one without a checkpoint left. Raises InputError for the checkpoint of another one,
-    and for a damaged claim."""
-    claim = folder / CLAIM
-    claimed = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
-    if (folder / CHECKPOINT).exists():
-        changed = [key for key in {**training, **claimed} if claimed.get(key) != training.get(key) and key != "threads"]
-        if changed:
-            titles = ", ".join({"source": "texts", "format": "format of mtl"}.get(key, key) for key in changed)
-            problem = f"holds an unfinished training with another {titles}; delete the folder or set out="
-            raise InputError(problem, path=folder)
-    elif claimed != training:
-        for path in files:
-            path.unlink()
-        write_json(claim, training)  # last: files of another training never have it
 
 
 class ResumableTraining(ValidatedModule, ABC):
@@ -88,6 +32,7 @@ class ResumableTraining(ValidatedModule, ABC):
     automatic_optimization = False  # Lightning's own has one optimizer, and one loss in a step
     operation: str  # what progress calls the training
     steps: int  # of the whole training
+    bar: Progress  # of the steps, while `run` trains
 
     def __init__(
         self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path, parts: int
@@ -99,8 +44,9 @@ class ResumableTraining(ValidatedModule, ABC):
         self.settings, self.checkpoint = settings, folder / CHECKPOINT
         self.step = 0  # steps done; Lightning would count those of each optimizer
         shuffled = np.random.default_rng([settings.seed, 0]).permutation(parts)
-        held_out = min(MOST_HELD_OUT, math.ceil(settings.held_out * parts))
-        self.held_out, self.trained = np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])  # indices of parts
+        held_out_count = min(MOST_HELD_OUT, math.ceil(settings.held_out * parts))
+        self.held_out_parts = np.sort(shuffled[:held_out_count])  # their indices, as of those that are trained on
+        self.trained_parts = np.sort(shuffled[held_out_count:])
 
     @abstractmethod
     def batches(self) -> Iterator[np.ndarray]:
@@ -111,8 +57,8 @@ class ResumableTraining(ValidatedModule, ABC):
         """The learning rate of the step that begins."""
 
     @abstractmethod
-    def compute(self, batch: np.ndarray) -> Tensor:
-        """The loss of step number `step` (from 0), (), after its clipped gradients have been computed."""
+    def loss_and_gradients(self, batch: np.ndarray) -> Tensor:
+        """The loss of step number `step` (from 0), (). The weights have its clipped gradients afterwards."""
 
     @abstractmethod
     def validate(self) -> tuple[dict[str, float], str]:
@@ -122,11 +68,13 @@ class ResumableTraining(ValidatedModule, ABC):
         """Train to the last step; `curve` gets a row for each validation. Raises DivergedError for what is not finite, which no checkpoint gets."""
         continues = self.checkpoint.exists()
         if continues:
+            # Lightning calls this hook only as training begins; the bar must know the step before.
             self.on_load_checkpoint(dict(read_state(self.checkpoint, self)))
             logger.info("%s: continuing after step %d", title, self.step)
         device = next(self.network.parameters()).device.type
         try:
-            with Progress(self.operation, self.steps, "steps", self.step) as self.bar:
+            self.bar = Progress(self.operation, self.steps, "steps", self.step)
+            with self.bar:
                 train(self, self.checkpoint, continues, accelerator=device, max_epochs=-1, logger=False)
         except DivergedError as error:
             last_good = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
@@ -148,7 +96,7 @@ class ResumableTraining(ValidatedModule, ABC):
         # The random numbers of a step depend on its number: an interrupted training gives the same result when it continues.
         torch.manual_seed(zlib.crc32(f"{self.settings.seed} {self.step}".encode()))
         rate = self.learning_rate()
-        self.losses.append(("", self.compute(batch).detach()))
+        self.losses.append(("", self.loss_and_gradients(batch).detach()))
         for optimizer in self.optimizer_list:
             for group in optimizer.param_groups:
                 group["lr"] = rate
@@ -176,10 +124,3 @@ class ResumableTraining(ValidatedModule, ABC):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         super().on_load_checkpoint(checkpoint)
         self.step = int(self.curve[-1]["step"])
-
-
-def release_memory() -> None:
-    """Return freed memory to the system, with glibc: between batches of changing length, freed blocks of one size are too small for the next."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        trim(0)

@@ -18,7 +18,7 @@ from mtl.embedders.elmo.options import read_options
 from mtl.embedders.elmo.weights import read_weights
 from mtl.vectors.elmo import training as module
 from mtl.vectors.elmo.training import ELMoTraining, write_weights
-from mtl.vectors.pretraining.resumable import unfinished_folder
+from mtl.vectors.pretraining.unfinished import unfinished_folder
 from mtl.vectors.words.training import TrainingRequest, train_embeddings, training_settings
 
 SMALL = {
@@ -50,14 +50,14 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings(epochs=3, dropout=0.2).train(lines(), tmp_path / "one")
-    step = module.ElmoTrainer.compute
+    step = module.ElmoTrainer.loss_and_gradients
 
     def failing(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
         if self.step == 33:
             raise KeyboardInterrupt
         return step(self, batch)
 
-    monkeypatch.setattr(module.ElmoTrainer, "compute", failing)
+    monkeypatch.setattr(module.ElmoTrainer, "loss_and_gradients", failing)
     with pytest.raises(KeyboardInterrupt):
         settings(epochs=3, dropout=0.2).train(lines(), tmp_path / "two")
     monkeypatch.undo()
@@ -81,7 +81,7 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
 def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_training: bool, factor: float, problem: str
 ) -> None:
-    compute = module.ElmoTrainer.compute
+    compute = module.ElmoTrainer.loss_and_gradients
 
     def spoiled_step(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
         if self.step == 32:
@@ -93,7 +93,7 @@ def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
             monkeypatch.setattr(self.network, "losses", spoiled)
         return compute(self, batch)
 
-    monkeypatch.setattr(module.ElmoTrainer, "compute", spoiled_step)
+    monkeypatch.setattr(module.ElmoTrainer, "loss_and_gradients", spoiled_step)
     folder = tmp_path / "elmo"
     message = rf"elmo: training diverged \({problem}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
     with pytest.raises(DivergedError, match=message):

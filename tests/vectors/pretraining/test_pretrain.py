@@ -19,9 +19,9 @@ from mtl.base.errors import InputError
 from mtl.base.folders import check_new_folder
 from mtl.vectors.pretraining import pretrain as module
 from mtl.vectors.pretraining.pretrain import pretrain, trained_body
-from mtl.vectors.pretraining.resumable import unfinished_folder
 from mtl.vectors.pretraining.tokens import PretrainingTexts
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
+from mtl.vectors.pretraining.unfinished import unfinished_folder
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +85,12 @@ import os, signal, sys
 sys.path[:0] = {sys.path!r}
 from mtl.api.cli import main
 from mtl.vectors.pretraining.training import MaskedLanguageModelling
-compute = MaskedLanguageModelling.compute
+compute = MaskedLanguageModelling.loss_and_gradients
 def killed(self, batch):
     if self.step == 6:
         os.kill(os.getpid(), signal.SIGKILL)
     return compute(self, batch)
-MaskedLanguageModelling.compute = killed
+MaskedLanguageModelling.loss_and_gradients = killed
 main({[*command, "accelerator=cpu", *ARGUMENTS]!r})
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == -9
@@ -130,7 +130,7 @@ def test_what_a_killed_preparation_left_is_replaced_and_files_of_no_training_sta
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory: pytest.TempPathFactory, texts: PretrainingTexts) -> Path:
     """The folder of a training that was interrupted after its first checkpoint."""
-    compute = MaskedLanguageModelling.compute
+    compute = MaskedLanguageModelling.loss_and_gradients
 
     def interrupt(self: MaskedLanguageModelling, batch: np.ndarray) -> torch.Tensor:
         if self.step == 4:
@@ -139,7 +139,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory, texts: PretrainingText
 
     folder = tmp_path_factory.mktemp("interrupted") / "bert"
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(MaskedLanguageModelling, "compute", interrupt)
+        patch.setattr(MaskedLanguageModelling, "loss_and_gradients", interrupt)
         pretrain(texts, small(), folder)
     return unfinished_folder(folder)
 
@@ -163,7 +163,7 @@ def test_a_truncated_file_of_an_unfinished_training_is_one_line(
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("mtl.vectors.pretraining.resumable.FORMAT", 0, "format of mtl"),
+        ("mtl.vectors.pretraining.unfinished.FORMAT", 0, "format of mtl"),
         ("mtl.base.extras.version", lambda package: "0", "transformers, tokenizers"),
     ],
 )
