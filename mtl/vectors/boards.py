@@ -116,7 +116,6 @@ def _local_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Eval
 
 
 def _column(benchmark: Benchmark, task: str, title: str) -> Column:
-    """The column of a task, with the metric of its type."""
     task_type = benchmark.types[benchmark.type_of(task)]
     return Column(title, task_type.metric_title, task_type.metric, task)
 
@@ -243,7 +242,6 @@ def _seen_notes(columns: BoardColumns, rows: Sequence[EncoderRow]) -> list[str]:
 
 
 def _type_group(columns: BoardColumns, type_id: str, rows: Sequence[EncoderRow]) -> Group:
-    """The group of the scores on the tasks of a type."""
     task_type = columns.types[type_id]
     titles = {id: column.title for id, column in columns.of_tasks.items() if column.task in task_type.tasks}
     lines = _group_lines(rows, titles, type_id)

@@ -50,7 +50,6 @@ class Artefacts:
 
 
 def audit_artefacts(job: Job) -> Audit:
-    """What the tasks of a job give away. Raises InputError as `find_artefacts`."""
     artefacts = find_artefacts(job)
     scale = job.suite.shown
     findings = [finding for task_artefacts in artefacts for finding in artefact_findings(task_artefacts, scale)]

@@ -87,7 +87,6 @@ def _repeats(keyed_rows: Iterable[tuple[Any, Row]]) -> list[Repeat[Row]]:
 
 
 def _conflicts(part: Part) -> Iterator[Finding]:
-    """The same texts with different targets."""
     if groups := [rows for rows in part.equal_rows if len({row.target for row in rows}) > 1]:
         count = sum(map(len, groups))
         texts = "text has" if len(groups) == 1 else "texts have"

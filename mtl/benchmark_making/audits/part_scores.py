@@ -118,6 +118,5 @@ def _predictions(job: Job, part: str, task: Task, dataset: Dataset) -> np.ndarra
 
 
 def _interval(values: np.ndarray) -> tuple[float, float]:
-    """The ends of the interval of resampled values, (resamples,)."""
     low, high = np.percentile(values, [(100 - COVERAGE) / 2, (100 + COVERAGE) / 2])
     return float(low), float(high)

@@ -89,7 +89,6 @@ class Part:
         return file_lines(self.file, [str(row.line) for row in islice(rows, MOST_NAMED + 1)])
 
     def new_finding(self, kind: str, count: int, what: str, meaning: str, where: str = "") -> Finding:
-        """A finding in these rows."""
         return Finding(kind, self.task.id, self.split, count, what, meaning, where)
 
     def count_with_verb(self, count: int, plural: str, singular: str) -> str:

@@ -34,8 +34,7 @@ class TaskFiles:
 
 
 def read_files(suite: Suite, task: Task, data_dir: Path, share: float) -> TaskFiles:
-    """Read a task's files. Files that are missing or cannot be read give findings, as does train with too few rows to hold some out. `share`: of the
-    rows of train, held out as dev if the suite names no dev file."""
+    """Read a task's files, and hold out a share of train if the suite names no dev file. What is missing, unreadable or too little is a finding."""
     paths = {split: path for split in SPLITS if (path := task.path(split, data_dir))}
     absent = [split for split, path in paths.items() if not path.exists()]
     findings = [_missing(suite, task, absent, all_absent=len(absent) == len(paths))] if absent else []

@@ -31,8 +31,7 @@ class Word:
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> tuple[list[Word], int]:
-    """The words of one text of a pair that tell the class by more than chance, the most certain first, and how many were tested: annotation
-    artefacts, since no word alone should tell the relation of two texts. `words`: those of a text, by its number."""
+    """The words of one text of a pair that tell the class by more than chance, the most certain first, and how many were tested."""
     answers = list(task.labels or ())
     vectorizer = CountVectorizer(analyzer=lambda row: _words_of(row, words), binary=True, min_df=FEWEST_WITH_WORD)
     try:

@@ -46,7 +46,6 @@ CONVERSIONS = (
 
 
 def text_findings(part: Part) -> list[Finding]:
-    """The findings about the texts alone."""
     rows = [row for row in part.rows if not all(text.strip() for text in row.texts)]
     what = "an empty text, or one with only whitespace"
     blank = part.finding_if_any("blank", rows, what, "a model has nothing to predict the target from")

@@ -35,10 +35,9 @@ class LanguageModel(nn.Module):
         self.softmax = SampledSoftmax(counts, bilm.options.lstm.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The cross-entropies in nats of the forward and of the backward predictions: two tensors (predictions,).
-
-        The lines are indices in the corpus, int64 (lines,); each has a prediction for each of its words and one for a boundary. `sample` has
-        the classes of the softmax's denominator besides the target; None: all classes."""
+        """The cross-entropies in nats of the forward and of the backward predictions: two tensors (predictions,). Each of the lines, indices in the
+        corpus, int64 (lines,), has one for each of its words and one for a boundary. `sample`: the classes of the denominator besides the target;
+        None: all."""
         tokens, sizes = packed_lines(self.corpus, lines)
         vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
         numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN)

@@ -73,9 +73,8 @@ class ELMoTraining:
 
     @exact_arithmetic()
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
-        """As `Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`. An interrupted training
-        continues, as `train_once` says. Raises InputError for sizes that exceed the memory, and for texts that are too short; DivergedError if it
-        diverges: the last good checkpoint remains."""
+        """As `Training.train`: options.json, weights.hdf5 and training.json in the new folder `path`. An interrupted training continues. Raises
+        InputError for sizes that exceed the memory, and for too short texts; DivergedError if it diverges: the last good checkpoint remains."""
         with torch.device("meta"):
             weights = sum(weight.numel() for weight in BiLM(self.options()).parameters())
         sizes = f"lstm_dim={self.lstm_dim}, projection_dim={self.projection_dim}, n_layers={self.n_layers}: this ELMo"
@@ -104,8 +103,6 @@ class ELMoTraining:
 
 
 class ElmoTrainer(ResumableTraining):
-    """One training. Its state at a step depends only on the settings, the corpus and the step."""
-
     network: LanguageModel
     settings: ELMoTraining
     operation = "training ELMo"
@@ -156,7 +153,6 @@ class ElmoTrainer(ResumableTraining):
 
 
 def write_weights(path: Path, model: BiLM) -> None:
-    """Write the network's weights to a file."""
     # In memory first: with a full disk, HDF5 would end the process by a segmentation fault.
     with h5py.File(path, "w", driver="core", backing_store=False) as file:
         for name, value in to_file(model).items():

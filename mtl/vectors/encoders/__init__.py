@@ -18,8 +18,7 @@ open_run = lazy("mtl.vectors.encoders.run:open_run")
 
 
 def open_encoder(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
-    """The encoder with this name, a finished run's folder or a key of ENCODERS. The settings have dotted keys, as in
-    {"embeddings.path": "vectors.bin"}. Raises InputError for an unknown name or key, a bad value, and missing files."""
+    """The encoder with this name: a finished run's folder, or a key of ENCODERS. Raises InputError for an unknown name or key, and a bad value."""
     if name in ENCODERS:
         return ENCODERS[name](settings)
     if not Path(name).is_dir():

@@ -104,8 +104,7 @@ class AverageModel:
 
 
 def open_average(values: Mapping[str, Any]) -> ModelEncoder:
-    """The encoder with these values of `AverageSettings`, and with options of the embeddings as `embeddings.KEY`.
-    Raises InputError for settings that are not valid, and for vectors or texts that cannot be read."""
+    """The encoder with these values of `AverageSettings`, and of the embeddings as `embeddings.KEY`. Raises InputError for bad values or files."""
     settings = typed(AverageSettings, {key: values[key] for key in values if not key.startswith(SECTION)})
     options = _embedder_options(settings.embeddings, values)
     suite = None if settings.suite is None else load_suite(find_yaml("suite", settings.suite))

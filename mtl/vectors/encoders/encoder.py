@@ -78,7 +78,6 @@ class ModelEncoder(SentenceEncoder):
         )
 
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
-        """As `SentenceEncoder.encode`; there are no prompts."""
         from mtl.base.device import exact_arithmetic  # torch is slow to import, and reports read descriptions alone
 
         with exact_arithmetic():
@@ -91,7 +90,6 @@ class ModelEncoder(SentenceEncoder):
         return hashlib.sha256(f"{self.model.fingerprint()} {self.pooling}".encode() + centre).hexdigest()
 
     def versions(self) -> dict[str, str]:
-        """As `mtl.methods.method.Model.versions`."""
         return self.model.versions()
 
 
@@ -104,7 +102,6 @@ class PretrainedSettings:
     device: str = "cpu"  # where to compute
 
     def check(self) -> None:
-        """Raise InputError for a language that is no code, and without a path."""
         check_language(self.language)
         if not self.path:
             raise InputError("has no value; name the model's folder, or a model on the Hugging Face Hub", key="path")

@@ -20,8 +20,7 @@ STANDARD_INPUT = Path("-")
 
 
 def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
-    """Write the vectors of the lines of a UTF-8 text file, plain or packed, or of plain standard input ("-"), as a NumPy array,
-    float32 (lines, dim), in bounded memory. Raises InputError for a file that cannot be read."""
+    """Write the vectors of the lines of a text file or of standard input ("-"), block by block, as a NumPy array, float32 (lines, dim)."""
     dim, rows = encoder.description.dim, 0
     is_input = source == STANDARD_INPUT
     name = "standard input" if is_input else str(source)

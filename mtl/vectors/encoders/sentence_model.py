@@ -1,5 +1,4 @@
-"""Opening a model of the library sentence-transformers from a folder that is not trusted. After checks, the library
-reads it: only its modules that are listed here run, and weights come from safetensors alone, never from pickles."""
+"""A model of the library sentence-transformers from an untrusted folder: only the listed modules of the library run, and no pickle is read."""
 
 import logging
 import re

@@ -54,8 +54,7 @@ class SentenceTransformerEncoder(SentenceEncoder):
     """The vectors of a model of sentence-transformers, in the precision of its files."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        """The values are those of `SentenceTransformerSettings`. Raises InputError for an unknown key, a bad value, and a model that cannot be
-        opened, or that lacks the prompt that the settings name."""
+        """Raises InputError for what is no value of `SentenceTransformerSettings`, a model that cannot be opened, or one without the prompt."""
         settings = typed(SentenceTransformerSettings, values)
         check_installed("sentence-transformers")
         device = device_of(settings.device, "device")
@@ -96,7 +95,6 @@ class SentenceTransformerEncoder(SentenceEncoder):
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
-        """Those of mtl, and of the libraries that make tokens and vectors."""
         return {"mtl": VERSION, "sentence-transformers": version("sentence-transformers"), **library_versions()}
 
     def _encode(self, texts: list[str], prompt: str | None) -> np.ndarray:

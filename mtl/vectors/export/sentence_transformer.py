@@ -45,7 +45,6 @@ def write(export: Export, folder: Path) -> None:
 
 
 def _new_model(export: Export) -> Any:
-    """A `SentenceTransformer` of the encoder."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast

@@ -95,7 +95,6 @@ def _final_period(moses: sacremoses.MosesTokenizer) -> str:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """A pattern that matches one of these words."""
     return "|".join("".join(_escape(ord(sign)) for sign in word) for word in words)
 
 

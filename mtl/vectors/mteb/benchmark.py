@@ -115,11 +115,9 @@ class Benchmark:
 
     @property
     def tasks(self) -> dict[str, BenchmarkTask]:
-        """All tasks by name, in the order of the types."""
         return {name: task for type_ in self.types.values() for name, task in type_.tasks.items()}
 
     def type_of(self, task: str) -> str:
-        """The name of a task's type."""
         return next(name for name, type_ in self.types.items() if task in type_.tasks)
 
     def metric(self, task: str) -> str:

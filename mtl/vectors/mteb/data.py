@@ -95,8 +95,7 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
 
 @contextlib.contextmanager
 def cache_of(rows: MtebRows) -> Iterator[None]:
-    """Within the block, datasets caches what it reads of a local folder for this version of the rows. Its own cache
-    knows a file by path and time, and would return old rows for files replaced with the same time, as by `cp -p`."""
+    """Cache what datasets reads by the version of the rows. By path and time alone, it would return old rows for replaced files, as by `cp -p`."""
     config = datasets.config
     before = Path(config.HF_DATASETS_CACHE)
     if rows.folder is not None:

@@ -71,7 +71,6 @@ class Evaluator:
         return {name: record for name, record in records.items() if record is not None and record["score"] is not None}
 
     def write_summary(self, settings: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """Write the summary of the records, with these further keys, and their table."""
         summary = summarize(self.benchmark, self.encoder, settings, self.records())
         write_json(self.folder.summary, {**summary, **about})
         write_text(self.folder.table, render_table(self.benchmark, summary))

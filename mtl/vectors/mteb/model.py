@@ -35,8 +35,7 @@ class EncoderModel(AbsEncoder):
         return self._counted(lambda: self._encoder.encode(texts, progress=True, prompt=prompt))
 
     def encode_documents(self, blocks: Iterable[list[str]], task_metadata: Any) -> Iterator[np.ndarray]:
-        """The vectors of the documents of a corpus, block by block. Raises InputError if they are not finite. Other
-        processes encode while this one reads further blocks; the seconds count these reads, too."""
+        """As `encode`, for the documents of a corpus, block by block. Reading them counts as seconds, too, as other processes encode meanwhile."""
         prompt = get_prompt(dict(self._encoder.prompts), task_metadata, PromptType.document)
         if self._encode_blocks is None:
             for block in blocks:
@@ -60,8 +59,7 @@ class EncoderModel(AbsEncoder):
 
 
 def model_meta(encoder: SentenceEncoder, benchmark: Benchmark) -> ModelMeta:
-    """The encoder's metadata for mteb's leaderboard and results. The revision is its fingerprint, and what no encoder
-    knows, such as a licence, is None. Raises InputError for a similarity that mteb does not compute."""
+    """The encoder's metadata for mteb's leaderboard and results; None: not known. Raises InputError for a similarity that mteb lacks."""
     description, similarity = encoder.description, encoder.similarity
     language = benchmark.model_languages.get(description.language)
     seed = "" if description.seed is None else f"-seed{description.seed}"

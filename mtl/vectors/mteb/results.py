@@ -98,7 +98,6 @@ class Evaluation:
 
     @property
     def scores(self) -> dict[str, float]:
-        """The scores × 100 by task."""
         return {name: float(task["score"]) for name, task in self.summary["tasks"].items() if task["score"] is not None}
 
     def is_comparable(self, task: str) -> bool:
@@ -112,7 +111,6 @@ def find_evaluations(runs_dir: Path) -> list[Evaluation]:
 
 
 def _read_evaluation(folder: EvaluationFolder) -> Evaluation:
-    """The evaluation in a folder. Raises InputError if it is damaged."""
     check_plain_folder(folder.path)
     summary = read_json(folder.summary, EvaluationSummary, "remove the folder and evaluate again")
     benchmark = load_benchmark(folder.benchmark)

@@ -40,9 +40,8 @@ class CorpusSearch:
         self._corpus = corpus
 
     def search(self, queries: Dataset, *, top_k: int, top_ranked: Any = None, **context: Any) -> Ranked:
-        """The scores of the `top_k` best documents of each query, of equally good ones the first in the corpus. mteb itself
-        ranks the few documents of each query that `top_ranked` names, in memory; None: all are ranked. The context is what
-        mteb says of the rows: `task_metadata`, `hf_split`, `hf_subset`, `encode_kwargs`. Raises InputError for a full disk."""
+        """The scores of the `top_k` best documents of each query, of equally good ones the first in the corpus. mteb itself ranks the few documents
+        that `top_ranked` names, in memory. The context says what the rows are: `task_metadata`, `hf_split`, … Raises InputError for a full disk."""
         if top_ranked is not None:
             ranking = SearchEncoderWrapper(self._model)
             ranking.index(self._corpus, **context)
@@ -108,9 +107,8 @@ def read_blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
 
 
 def best_documents(queries: np.ndarray, blocks: Iterable[np.ndarray], top_k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The greatest products of each query (queries, dim) with the documents of all blocks (documents, dim), and their
-    positions: float32 and int64 (queries, min(top_k, documents)), the best first; of equal products, the first
-    documents. Products are rounded from float64: equal documents have equal ones, for all sizes of blocks."""
+    """The greatest products of queries (queries, dim) with the documents of all blocks (documents, dim), and the positions of these: float32 and
+    int64 (queries, min(top_k, documents)), the best first; of equal ones, the first. Rounded from float64, equal documents have equal products."""
     parts = [queries[first : first + QUERIES] for first in range(0, len(queries), QUERIES)]
     # Each query's best documents so far are in the order of the corpus, and before those of the next block.
     scores = [np.empty((len(part), 0), dtype=np.float32) for part in parts]

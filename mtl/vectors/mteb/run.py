@@ -25,8 +25,7 @@ OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 
 
 def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
-    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results. `values` are the settings
-    of `mtl mteb` and of the encoder, `about` further keys of the summary. Raises InputError if it fails."""
+    """Evaluate an encoder on a benchmark. `values`: settings of command and encoder; `about`: further keys of the summary. Raises InputError."""
     settings, encoder_settings = read_settings(values)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
@@ -54,8 +53,8 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
 def cluster_encoding(
     encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
 ) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; the encoding raises
-    it if a worker has other files or versions of the encoder."""
+    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; later for a worker of other
+    files."""
     if "ray" not in ENGINES:
         raise InputError("needs the engine ray, which is not installed", key="workers")
     cluster = cast(Mapper, ENGINES["ray"]())

@@ -16,8 +16,7 @@ SIZES = ("parameters", "parameters_without_embeddings", "memory", "dim")  # of a
 def summarize(
     benchmark: Benchmark, encoder: SentenceEncoder, settings: Mapping[str, Any], records: Mapping[str, Record]
 ) -> dict[str, Any]:
-    """The content of summary.json, from the records of the tasks that were evaluated. Scores are × 100. `average` is the mean over the tasks with
-    scores, on any data, `average_by_type` the mean over the types' means. `partial` says whether a task is missing."""
+    """The content of summary.json: the records, the means over their scores (× 100, on any data) and over those of types; what is missing."""
     description = encoder.description
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}

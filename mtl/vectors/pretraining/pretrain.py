@@ -75,9 +75,8 @@ def _kept_tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, path
 
 
 def trained_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
-    """The folder of a small BERT trained on these texts, which is trained first if it is not there. Its name below `folder`
-    has a hash of the texts, the settings (a file in configs/pretrain, or a path) and the software. A training that was
-    interrupted continues; a second process waits. Raises InputError without transformers, and as `pretrain`."""
+    """The folder of a small BERT trained on these texts, which is trained first if it is not there; a second process waits. Its name has a hash of
+    the texts, the settings (a file in configs/pretrain, or a path) and the software. Raises InputError without transformers, and as `pretrain`."""
     check_installed("transformers")
     settings = read_settings(settings_name, {})
     source = PretrainingTexts(texts=texts, language=language, source="training texts of a suite")

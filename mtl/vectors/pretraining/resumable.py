@@ -26,8 +26,7 @@ RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the 
 
 
 class ResumableTraining(ValidatedModule, ABC):
-    """Trains one network. What a step does must follow from the settings, the data and the step's number alone. Then a
-    training that was interrupted and continues from its last checkpoint ends as one without interruption."""
+    """Trains one network. A step must follow from settings, data and number alone: a continued training then ends as one without interruption."""
 
     automatic_optimization = False  # Lightning's own has one optimizer, and one loss in a step
     operation: str  # what progress calls the training

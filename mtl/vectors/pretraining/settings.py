@@ -47,7 +47,6 @@ class PretrainingSettings:
     threads: Annotated[int, AMOUNT] = 0  # number of CPU threads; 0: one for each core
 
     def check(self) -> None:
-        """Raise InputError for settings that do not fit together."""
         if self.hidden_size % self.num_heads:
             raise InputError(f"must divide hidden_size={self.hidden_size}", key="num_heads", value=self.num_heads)
         if self.batch_size % self.accumulate:

@@ -33,7 +33,6 @@ class PretrainingTexts:
     vocabulary: Sequence[Path] = ()  # the files that the vocabulary is learnt from; none: all of these texts
 
     def check(self) -> None:
-        """Raise InputError for what is no file with text."""
         for path in (*self.files, *self.vocabulary):
             if not path.is_file() or not path.stat().st_size:
                 raise InputError("is no file with text; name text files", path=path)
@@ -72,9 +71,8 @@ def _without_surrogates(text: str) -> str:
 
 
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
-    """Write the tokens of documents to the folder, uint32, with a separator after each document; and the documents' ends, int64.
-
-    Documents of fewer than `min_tokens` tokens are dropped. Raises InputError if all are."""
+    """Write the tokens of documents to the folder, uint32, with a separator after each document; and the documents' ends, int64. Documents of fewer
+    than `min_tokens` tokens are dropped. Raises InputError if all are."""
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     sizes: list[int] = []  # of the documents with their separators
     remaining = iter(documents)

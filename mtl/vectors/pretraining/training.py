@@ -40,8 +40,6 @@ def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> l
 
 
 class MaskedLanguageModelling(ResumableTraining):
-    """One training. What a step does follows from the settings, the text and its number alone."""
-
     network: "BertForMaskedLM"
     settings: PretrainingSettings
     operation = "pre-training"
@@ -100,7 +98,6 @@ class MaskedLanguageModelling(ResumableTraining):
         return loss
 
     def mask_segments(self, segments: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """The inputs and the labels of these segments, as `mask_words` returns them."""
         return mask_words(self.segments.inputs(segments), self.begins, rng)
 
     def losses_and_hits(self, inputs: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:

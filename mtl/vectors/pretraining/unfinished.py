@@ -18,7 +18,6 @@ LOCK, CLAIM, CHECKPOINT = ".lock", "claim.json", "last.ckpt"
 
 
 def unfinished_folder(out: Path) -> Path:
-    """The folder of a training that has not finished."""
     return out.resolve().with_name(f"{out.resolve().name}.unfinished")
 
 

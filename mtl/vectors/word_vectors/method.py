@@ -121,7 +121,6 @@ class WordVectorMethod(Method):
         return {"word_vectors": by_task, "notes": [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]}
 
     def _answer(self, task: Task) -> Predictions:
-        """The predictions of a task, for all seeds."""
         splits = self.to_predict(task)
         if task.kind == "word":
             return self._complete_analogies(task, splits)
@@ -175,9 +174,8 @@ def _choices(split: Split, cosines: np.ndarray) -> np.ndarray:
 
 
 def nearest_words(blocks: Iterable[Block], queries: np.ndarray, excluded: Sequence[Iterable[str]]) -> list[str | None]:
-    """For each query the word of a file whose vector has the highest cosine with it; among equals, the first. None if no word is left.
-    Queries are float32 (queries, dim), not zero. The vectors of the blocks are overwritten. `excluded` has the words that are no answer
-    to each query. No query is answered by what is not `is_word`."""
+    """For each query, float32 (queries, dim), not zero, the word whose vector has the highest cosine; among equals, the first; None if no word is
+    left. The vectors of the blocks are overwritten. `excluded` has the words that are no answer to each query; nor is what is not `is_word`."""
     directions = unit_rows(queries).T
     barred_queries: dict[str, list[int]] = {}  # by word, those that it is no answer to
     for query, no_answers in enumerate(excluded):
