@@ -28,12 +28,17 @@ from mtl.data.loading import training_texts
 from mtl.data.sample import write_sample
 from mtl.jobs.job import load_job
 from mtl.methods.transformer.network import parameter_groups
-from mtl.vectors.pretraining.masking import CHOSEN_SHARE, NOT_CHOSEN
-from mtl.vectors.pretraining.network import masked_outputs, new_bert
 from mtl.vectors.pretraining.pretrain import begin_training
 from mtl.vectors.pretraining.settings import PretrainingSettings, read_settings
 from mtl.vectors.pretraining.tokens import PretrainingTexts
-from mtl.vectors.pretraining.training import LARGEST_NORM, MaskedLanguageModelling
+from mtl.vectors.pretraining.training import (
+    CHOSEN_SHARE,
+    LARGEST_NORM,
+    NOT_CHOSEN,
+    MaskedLanguageModelling,
+    masked_outputs,
+    new_bert,
+)
 from mtl.vectors.pretraining.vocabulary import portable_tokenizer
 
 # A training that neither ends nor changes its rate within the measured steps.

@@ -53,7 +53,8 @@ def add_embeddings_train(actions: Commands) -> None:
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.vectors.words.training import TrainingRequest, train_embeddings
+    from mtl.vectors.words.request import TrainingRequest
+    from mtl.vectors.words.training import train_embeddings
 
     settings = parse_settings(arguments.settings)
     print(train_embeddings(arguments.embeddings, TrainingRequest.take(settings), settings))
@@ -63,13 +64,13 @@ def _pretrain_transformer(arguments: argparse.Namespace) -> None:
     from mtl.base.device import device_of
     from mtl.data.loading import training_texts
     from mtl.vectors.pretraining.settings import read_settings
-    from mtl.vectors.words.training import TrainingRequest
+    from mtl.vectors.words.request import TrainingRequest
 
     settings = parse_settings(arguments.settings)
     request = TrainingRequest.take(settings)
     out = request.checked_path("pretrain transformer")
-    given = settings.pop("vocabulary_texts", None)
-    names = given if isinstance(given, list) else [given]
+    value = settings.pop("vocabulary_texts", None)
+    names = value if isinstance(value, list) else [value]
     vocabulary = [Path(str(name)) for name in names if name is not None]
     files = list(map(Path, request.texts or ()))
     pretraining_settings = read_settings(str(settings.pop("config", "small")), settings)

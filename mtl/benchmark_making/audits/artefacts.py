@@ -1,9 +1,13 @@
 """What a task gives away: scores of floors that read a part of each row, and words that tell a class. A model may have learned these instead of the
 task (Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data"; Gardner et al. 2021, "Competency Problems")."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
+from scipy.stats import binom, norm
+from sklearn.feature_extraction.text import CountVectorizer
 
 from mtl.base.errors import InputError
 from mtl.base.progress import progress
@@ -11,7 +15,7 @@ from mtl.base.wording import MISSING, inert, markdown_table
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.part_scores import CONSTANT, EVERYTHING, LENGTHS, OVERLAP, PARTS, PartScore, score_task
 from mtl.benchmark_making.audits.parts import Finding
-from mtl.benchmark_making.audits.telling_words import Word, telling_words
+from mtl.data.dataset import Split
 from mtl.data.loading import load_dataset
 from mtl.data.splits import present_tasks
 from mtl.data.text import tokenized
@@ -27,6 +31,9 @@ MOST_WORDS = 5  # that are named for each task
 LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
 SURE_SHARE = 0.1  # of the same, which the lower end of the interval must reach
 NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
+LEVEL = 0.05  # of the tests of all words and classes together
+FEWEST_WITH_WORD = 20  # rows; a word in fewer is not tested
+LEAST_VARIANCE = 1e-12  # of a count, where a class has all rows or none
 ONE_TEXT = (
     "the other text is not needed for these points; give each text several targets in different pairs (step sample or pairs), or write rows"
     " anew with both texts in view"
@@ -40,9 +47,20 @@ MEANINGS = {  # of a part that gives much away, with a remedy, and the step of a
 
 
 @dataclass(frozen=True)
-class Artefacts:
-    """What one task gives away."""
+class Word:
+    name: str  # with "1: " or "2: " before it, which says the text that it stands in
+    answer: str  # the class
+    rows: int  # the training rows that have the word
+    share: float  # of the class among them
+    base: float  # the share of the class among all training rows
+    z: float  # the standard deviations that lie between the two shares
 
+    def __str__(self) -> str:
+        return f"“{self.name}” {self.answer} {self.share:.0%} of {self.rows} rows (all: {self.base:.0%})"
+
+
+@dataclass(frozen=True)
+class Artefacts:
     task: Task
     scores: list[PartScore]  # of everything, of the constant answer, and of parts
     words: list[Word] = field(default_factory=list)
@@ -74,6 +92,43 @@ def find_artefacts(job: Job) -> list[Artefacts]:
             words, tested = telling_words(task, dataset.splits[task.id]["train"], texts.words)
         artefacts.append(Artefacts(task, score_task(job, dataset, task), words, tested))
     return artefacts
+
+
+def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> tuple[list[Word], int]:
+    """The words of one text of a pair that tell the class by more than chance, the most certain first, and how many were tested."""
+    answers = list(task.labels or ())
+    vectorizer = CountVectorizer(analyzer=lambda row: _words_of(row, words), binary=True, min_df=FEWEST_WITH_WORD)
+    try:
+        present = vectorizer.fit_transform(train.texts.tolist())  # (rows, words)
+    except ValueError:  # no word in so many rows
+        return [], 0
+    indicators = (train.targets[:, None] == np.arange(len(answers))).astype(np.float64)  # (rows, classes)
+    base = indicators.mean(axis=0)  # (classes,)
+    having = np.asarray(present.sum(axis=0)).reshape(-1, 1).astype(np.float64)  # rows, (words, 1)
+    counts = present.T @ indicators  # rows, (words, classes)
+    z = _certain_scores(counts, having, base)
+    names = vectorizer.get_feature_names_out()
+    telling = []
+    for number in np.flatnonzero(z.max(axis=1) > 0):
+        answer = z[number].argmax()  # the class that the word tells most certainly
+        rows = int(having[number, 0])
+        share, name = float(counts[number, answer] / rows), str(names[number])
+        telling.append(Word(name, answers[answer], rows, share, float(base[answer]), float(z[number, answer])))
+    return sorted(telling, key=lambda word: (-word.z, word.name)), len(z)
+
+
+def _certain_scores(counts: np.ndarray, having: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """The z-score of each word and class (Gardner et al. 2021), (words, classes): the class's share among the rows that have the word, against its
+    share among all rows; 0 for a difference that may be chance. A rare class has large ones by chance, so the exact binomial test counts, too."""
+    variances = np.maximum(having * base * (1 - base), LEAST_VARIANCE)
+    z = (counts - having * base) / np.sqrt(variances)
+    level = LEVEL / (2 * z.size)  # of one side of each test, corrected for all words and classes (Bonferroni)
+    return np.where((z > norm.isf(level)) & (binom.sf(counts - 1, having, base) < level), z, 0)
+
+
+def _words_of(row: Sequence[int], words: Callable[[int], list[str]]) -> set[str]:
+    """The different words of the texts of a row, in lower case, each with a mark of the text that it stands in."""
+    return {f"{side}: {word.lower()}" for side, text in enumerate(row, start=1) for word in words(text)}
 
 
 def artefact_findings(artefacts: Artefacts, scale: Scale) -> Iterator[Finding]:

@@ -33,13 +33,11 @@ class Audit:
     @property
     def report(self) -> str:
         """The report, in Markdown that is also readable in a terminal: the sections, a line for each finding, and their number."""
-        sections = [section for section in self.sections if section]
-        if not self.findings:
-            return "\n\n".join([*sections, "nothing found"])
         lines = [f"- {inert(str(finding))}" for finding in self.findings]
         tasks = len({finding.task for finding in self.findings})
         total = f"{counted(len(lines), 'finding')} in {counted(tasks, 'task')}"
-        return "\n\n".join([*sections, "\n".join(["### Findings", "", *lines]), total])
+        end = ["\n".join(["### Findings", "", *lines]), total] if lines else ["nothing found"]
+        return "\n\n".join([*filter(None, self.sections), *end])
 
 
 def audit(job: Job) -> Audit:

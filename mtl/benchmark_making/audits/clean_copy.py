@@ -33,13 +33,13 @@ def write_clean(job: Job, out: Path) -> str:
     Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
     out of train, only the first of nearly equal training rows stays. Raises InputError as `find_near`, and for unreadable or emptied files."""
     check_new_folder(out)
-    tasks = find_near(job)
-    findings = [finding for task in tasks for finding in task.files.findings]
-    if unreadable := [finding for finding in findings if finding.kind == "unreadable"]:
+    tasks_and_hits = find_near(job)
+    tasks = [files for files, _ in tasks_and_hits]
+    if unreadable := [finding for files in tasks for finding in files.findings if finding.kind == "unreadable"]:
         raise InputError(f"{unreadable[0].what}; correct the file first", path=job.data_dir)
-    copied = {task.files.task.id for task in tasks}
-    parts = {part.file: part for task in tasks for part in task.files.as_read.values()}
-    leaving = [hit for task in tasks for hit in task.hits if _leaves(hit, task.files)]
+    copied = {files.task.id for files in tasks}
+    parts = {part.file: part for files in tasks for part in files.as_read.values()}
+    leaving = [hit for files, hits in tasks_and_hits for hit in hits if _leaves(hit, files)]
     removed_lines = {file: {hit.row.line for hit in leaving if hit.part.file == file} for file in parts}
     for file, lines in removed_lines.items():
         if len(lines) == len(parts[file].rows):

@@ -23,7 +23,7 @@ STANDARD_ERRORS = 3.0  # that the gain must be above 0: of the fields that an au
 MOST_VALUES = 0.5  # distinct ones of a field, as a share of its rows; above it, a value occurs less than twice on average, as in a column of ids
 FOLDS = 5
 
-FieldValues = Sequence[Value | None]  # (rows,)
+Field = Sequence[Value | None]  # its values, (rows,)
 
 
 class FieldGuess(NamedTuple):
@@ -46,7 +46,7 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     targets, groups = scored_rows(task, part.rows).targets, [row.group for row in part.rows]
     guesses: dict[str, FieldGuess] = {}
     for name in non_inputs(task, list(fields)):
-        if (guess := guess_from_field(task, fields[name], targets, groups)) is not None:
+        if (guess := field_guess(task, fields[name], targets, groups)) is not None:
             guesses[name] = guess
     return [_fields_finding(part, guesses, scale)] if guesses else []
 
@@ -55,18 +55,16 @@ def _fields_finding(part: Part, guesses: Mapping[str, FieldGuess], scale: Scale)
     """The finding about the fields that predict the target, given by their names, with the score of each."""
     task, kind, rows = part.task, target_kind(part.task), scored_rows(part.task, part.rows)
 
-    def show_score(answers: np.ndarray) -> str:
+    def show(answers: np.ndarray) -> str:
         return scale.show(score(task, answers, rows))
 
-    constant = show_score(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
+    constant = show(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
     subject = "a field that is no input predicts"
     if len(guesses) > 1:
         subject = f"{len(guesses)} fields that are no input predict"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
     best_first = sorted(guesses, key=lambda name: -guesses[name].removed)
-    scores = ", ".join(
-        f"{name} {show_score(guesses[name].targets)} ({guesses[name].removed:.0%})" for name in best_first
-    )
+    scores = ", ".join(f"{name} {show(guesses[name].targets)} ({guesses[name].removed:.0%})" for name in best_first)
     what = f"{subject} the target ({measure}): {scores}; a constant answer has {constant}"
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
     return part.new_finding("fields", len(guesses), what, meaning, part.file)
@@ -77,9 +75,7 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
     return [name for name in columns if name not in (*task.text_columns, *task.span_columns, *task.target_columns)]
 
 
-def guess_from_field(
-    task: Task, values: FieldValues, targets: np.ndarray, groups: Sequence[str | None]
-) -> FieldGuess | None:
+def field_guess(task: Task, values: Field, targets: np.ndarray, groups: Sequence[str | None]) -> FieldGuess | None:
     """What a field tells of the targets. None if it is constant, has almost as many values as rows, or is hardly better than a constant answer."""
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
@@ -95,7 +91,7 @@ def guess_from_field(
     return FieldGuess(guesses, float(removed))
 
 
-def _guesses_by_value(kind: TargetKind, values: FieldValues, targets: np.ndarray, folds: np.ndarray) -> np.ndarray:
+def _guesses_by_value(kind: TargetKind, values: Field, targets: np.ndarray, folds: np.ndarray) -> np.ndarray:
     """A guess for each row, (rows,): the best constant answer of the rows of the other folds that have the same value, or of all their rows."""
     guesses = np.empty_like(targets)
     for fold in range(FOLDS):

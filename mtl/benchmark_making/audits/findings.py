@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,13 +14,6 @@ from mtl.submissions.lines import ID
 from mtl.tasks.targets import target_kind
 
 Row = TypeVar("Row", Example, Record)
-
-
-class Repeat(NamedTuple, Generic[Row]):
-    """A row with the key of an earlier one."""
-
-    row: Row
-    lines: str  # its line and that of the first row with this key: "4 = 2"
 
 
 def target_findings(part: Part) -> list[Finding]:
@@ -55,10 +48,10 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
         return
     records = read_records(path, [], [column], layout=layout)
     if repeats := _repeats((record.values[0], record) for record in records if record.values[0] is not None):
-        have, first = part.count_with_verb(len(repeats), "have", "has"), repeats[0].row
-        what = f"{have} the id of an earlier row, such as {column} {excerpt(str(first.values[0]))}"
+        have, (example, _) = part.count_with_verb(len(repeats), "have", "has"), repeats[0]
+        what = f"{have} the id of an earlier row, such as {column} {excerpt(str(example.values[0]))}"
         meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
-        where = file_lines(part.file, [repeat.lines for repeat in repeats])
+        where = file_lines(part.file, [lines for _, lines in repeats])
         yield part.new_finding("ids", len(repeats), what, meaning, where)
 
 
@@ -66,27 +59,25 @@ def _duplicates(part: Part) -> Iterator[Finding]:
     """Rows that repeat an earlier row: the same texts and, if there are targets, the same target."""
     repeats = _repeats(((group, row.target), row) for group, rows in enumerate(part.equal_rows) for row in rows)
     if repeats:
-        example = repeats[0].row
+        example, _ = repeats[0]
         alike = "texts" if example.target is None else "texts and target"
         repeat = part.count_with_verb(len(repeats), "repeat", "repeats")
         what = f"{repeat} an earlier row ({alike}), such as {excerpt(example.texts[0])}"
         meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
-        where = file_lines(part.file, [repeat.lines for repeat in repeats])
+        where = file_lines(part.file, [lines for _, lines in repeats])
         yield part.new_finding("duplicates", len(repeats), what, meaning, where)
 
 
-def _repeats(keyed_rows: Iterable[tuple[Any, Row]]) -> list[Repeat[Row]]:
-    """Each row with the key of an earlier one, in the order of the file."""
+def _repeats(keyed_rows: Iterable[tuple[Any, Row]]) -> list[tuple[Row, str]]:
+    """Each row with the key of an earlier one, in the order of the file, with its line and that of the first such row: "4 = 2"."""
     first_by_key: dict[Any, Row] = {}
-    repeats: list[Repeat[Row]] = []
-    for key, row in keyed_rows:
-        first = first_by_key.setdefault(key, row)
-        if row is not first:
-            repeats.append(Repeat(row, f"{row.line} = {first.line}"))
-    return sorted(repeats, key=lambda repeat: repeat.row.line)
+    pairs = [(row, first_by_key.setdefault(key, row)) for key, row in keyed_rows]
+    repeats = [(row, f"{row.line} = {first.line}") for row, first in pairs if row is not first]
+    return sorted(repeats, key=lambda repeat: repeat[0].line)
 
 
 def _conflicts(part: Part) -> Iterator[Finding]:
+    """The same texts with different targets."""
     if groups := [rows for rows in part.equal_rows if len({row.target for row in rows}) > 1]:
         count = sum(map(len, groups))
         texts = "text has" if len(groups) == 1 else "texts have"

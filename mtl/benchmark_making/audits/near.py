@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from mtl.base.errors import InputError
 from mtl.base.wording import inert, markdown_table
@@ -37,13 +36,6 @@ class Hit:
         return SPLITS.index(self.source.split) <= SPLITS.index(self.part.split)
 
 
-class TaskHits(NamedTuple):
-    """The files of a task, and the near duplicates of its rows."""
-
-    files: TaskFiles
-    hits: list[Hit]
-
-
 def audit_near(job: Job) -> Audit:
     """The near duplicates in the data of a job. Raises InputError as `find_near`."""
     table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
@@ -64,11 +56,11 @@ def audit_near(job: Job) -> Audit:
     return Audit(findings, sections)
 
 
-def find_near(job: Job) -> list[TaskHits]:
+def find_near(job: Job) -> list[tuple[TaskFiles, list[Hit]]]:
     """The near duplicates of each task's rows, its held-out rows not set apart. Tasks on single words are left out. The rows of a task that another
     one answers are compared with the other's training rows. Raises InputError if no task has texts that can be read."""
     files_by_task = {task.id: read_files(job.suite, task, job.data_dir, job.config.held_out) for task in job.tasks}
-    tasks = list[TaskHits]()
+    tasks_and_hits = []
     for files in files_by_task.values():
         parts = dict(files.as_read)
         answering = files_by_task.get(files.task.answered_by or "")
@@ -77,11 +69,11 @@ def find_near(job: Job) -> list[TaskHits]:
         if files.task.level == "text" and parts:
             # Two training rows of the other task are found with that task.
             hits = [hit for hit in _hits(parts) if files.task in (hit.part.task, hit.source.task)]
-            tasks.append(TaskHits(files, hits))
-    if not tasks:
+            tasks_and_hits.append((files, hits))
+    if not tasks_and_hits:
         problem = "has no file with texts that can be read; mtl audit without --near says why"
         raise InputError(problem, path=job.data_dir)
-    return tasks
+    return tasks_and_hits
 
 
 def _hits(parts: Mapping[str, Part]) -> list[Hit]:
@@ -142,8 +134,8 @@ def near_findings(hits: Sequence[Hit]) -> Iterator[Finding]:
         else:
             answers = "answers them without understanding" if agreeing or not with_targets else "answers them wrongly"
             like, meaning = f"a row of {source}", f"a model that memorised these rows {answers}"
-        least_similar = sorted(group, key=lambda hit: hit.similarity)[:MOST_NAMED]
-        pairs = "; ".join(map(_pair_text, least_similar))
+        least_similar = sorted(group, key=lambda hit: hit.similarity)
+        pairs = "; ".join(map(_pair_text, least_similar[:MOST_NAMED]))
         rows = group[0].part.count_with_verb(len(group), "are", "is")
         what = f"{rows} nearly the same as {like}{targets}; the least similar: {pairs}"
         yield group[0].part.new_finding("near duplicates", len(group), what, meaning)

@@ -42,8 +42,6 @@ class Finding:
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one split."""
-
     task: Task
     split: str
     file: str  # that the rows come from, a path relative to the data folder

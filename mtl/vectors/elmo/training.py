@@ -27,7 +27,7 @@ from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
 from mtl.vectors.elmo.language_model import LanguageModel, TrainedLSTM
 from mtl.vectors.pretraining.resumable import ResumableTraining
 from mtl.vectors.pretraining.unfinished import FORMAT, train_once
-from mtl.vectors.words.training import note_source
+from mtl.vectors.words.files import note_source
 
 CPU = torch.device("cpu")
 LOG = "training.json"

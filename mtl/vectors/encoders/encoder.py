@@ -95,8 +95,6 @@ class ModelEncoder(SentenceEncoder):
 
 @dataclass
 class PretrainedSettings:
-    """The settings of a pretrained model as an encoder."""
-
     path: str = ""  # a folder, or a name on the Hugging Face Hub
     language: str | None = None  # the language of its texts, as in "pl", for descriptions; None: not said
     device: str = "cpu"  # where to compute

@@ -17,8 +17,6 @@ from mtl.vectors.encoders.encoder import ModelEncoder, mean_vector
 
 @dataclass
 class RunSettings:
-    """The settings of a run's encoder."""
-
     seed: int | None = None  # a seed of the run; None: the best on dev
     task: str | None = None  # whose encoder, in a run in which each task has its own
     device: str = "cpu"  # where to compute

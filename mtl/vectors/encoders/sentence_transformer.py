@@ -36,8 +36,6 @@ KNOWN_ARGUMENTS = {"model_prompts", "trust_remote_code"}  # of this loader
 
 @dataclass
 class SentenceTransformerSettings(PretrainedSettings):
-    """The settings of a model of sentence-transformers as an encoder."""
-
     prompts: dict[str, str] | None = None  # put before texts, by names such as query; None: as mteb or the model says
     prompt: str | None = None  # a name in `prompts`: of the prompt before every text; None: as mteb or the model says
     mteb_name: str | None = None  # the model's name in mteb, whose metadata names prompts; None: its name on the Hub

@@ -90,8 +90,6 @@ class PublishedRow:
 
 @dataclass
 class Benchmark:
-    """A benchmark of mteb's tasks."""
-
     name: str
     title: str
     languages: list[str]  # mteb's codes; of a task in several languages only these parts are evaluated

@@ -1,1 +1,1 @@
-"""Pre-training of transformers; all but `settings` and `resumable` needs transformers and tokenizers."""
+"""Pre-training of transformers; all but `settings`, `unfinished` and `resumable` needs transformers and tokenizers."""

@@ -1,4 +1,4 @@
-"""The training of a BERT by masked language modelling alone, as HerBERT's."""
+"""The BERT that is pre-trained, and its training by masked language modelling alone, as HerBERT's: words are masked anew each time."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -17,17 +17,89 @@ from mtl.base.typed import typed
 from mtl.methods.transformer.network import parameter_groups
 from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
-from mtl.vectors.pretraining.masking import NOT_CHOSEN, mask_words
-from mtl.vectors.pretraining.network import masked_outputs
 from mtl.vectors.pretraining.resumable import ResumableTraining
-from mtl.vectors.pretraining.settings import PretrainingSettings
+from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments
-from mtl.vectors.pretraining.vocabulary import PAD
+from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP
 
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
 
 LARGEST_NORM = 1.0  # of all gradients together, which is clipped
+CHOSEN_SHARE = 0.15  # of the tokens of text: those that the model has to predict
+NOT_CHOSEN = -100  # the label of a token that it does not have to predict, as in transformers
+MASK_PROBABILITY, RANDOM_PROBABILITY = 0.8, 0.1  # of what replaces a chosen token in the inputs; else it stays
+
+
+def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":
+    """A BERT with random weights that follow from the seed, for a vocabulary of this size. Raises InputError if it is too large."""
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=settings.hidden_size,
+        num_hidden_layers=settings.num_layers,
+        num_attention_heads=settings.num_heads,
+        intermediate_size=4 * settings.hidden_size,
+        hidden_dropout_prob=settings.dropout,
+        attention_probs_dropout_prob=settings.dropout,
+        max_position_embeddings=settings.max_length,
+        pad_token_id=PAD,
+        initializer_range=settings.initial_deviation,
+    )
+    torch.manual_seed(settings.seed)
+    try:
+        model = BertForMaskedLM(config)
+    except (RuntimeError, MemoryError) as error:
+        reason = [*str(error).splitlines(), "no memory"][0]  # a MemoryError may have no text
+        raise InputError(f"cannot create a BERT of this size: {reason}") from None
+    if settings.positions == "sinusoids":
+        weight = model.bert.embeddings.position_embeddings.weight
+        weight.data.copy_(2 * settings.initial_deviation * _sinusoids(*weight.shape))
+    return model
+
+
+def _sinusoids(positions: int, dim: int) -> Tensor:
+    """The positional encodings of Vaswani et al. 2017, section 3.5: (positions, dim), sines and cosines of wavelengths from 2π to 10,000 · 2π."""
+    angles = torch.arange(positions)[:, None] * 10_000 ** (-torch.arange(0, dim, 2) / dim)
+    return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)[:, :dim]
+
+
+def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
+    """The outputs (positions, vocabulary) at these positions of the flattened inputs (segments, time): others do not enter the loss."""
+    hidden = model.bert(input_ids=inputs, attention_mask=None if padding is None else ~padding).last_hidden_state
+    return model.cls(hidden.flatten(0, 1)[positions])
+
+
+def mask_words(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The inputs with randomly chosen words masked, and the labels, which are the chosen tokens: int64 (segments, time) each.
+    The padded segments are `ids`, int64 (segments, time); `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,).
+    The inputs have the mask, a random token that is not special, or the token itself in the place of a chosen one. Other labels are NOT_CHOSEN."""
+    positions = _choose_positions(ids, begins, rng)
+    chosen = ids.reshape(-1)[positions]
+    draws = rng.random(len(chosen))
+    random_tokens = rng.integers(len(SPECIAL_TOKENS), len(begins), len(chosen))
+    choices = [draws < MASK_PROBABILITY, draws < MASK_PROBABILITY + RANDOM_PROBABILITY]  # the first that is true counts
+    inputs = ids.copy()
+    inputs.reshape(-1)[positions] = np.select(choices, [MASK, random_tokens], chosen)
+    labels = np.full_like(ids, NOT_CHOSEN)
+    labels.reshape(-1)[positions] = chosen
+    return inputs, labels
+
+
+def _choose_positions(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The positions of the tokens of randomly chosen words in the flattened segments, int64 (chosen,).
+    There is at least one word. More are chosen while their tokens are at most CHOSEN_SHARE of all tokens of text, so that all steps cost the same."""
+    positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))  # those of text
+    tokens = ids.reshape(-1)[positions]
+    # No word goes on across a special token: a segment that begins within a word has the rest of it as its first word.
+    begins_word = begins[tokens] | (np.diff(positions, prepend=-2) > 1)
+    words = np.cumsum(begins_word) - 1  # the number of each token's word
+    sizes = np.bincount(words)  # of each word, in tokens
+    order = rng.permutation(len(sizes))
+    fits = np.cumsum(sizes[order]) <= CHOSEN_SHARE * len(tokens)
+    fits[:1] = True
+    return positions[np.isin(words, order[fits])]
 
 
 def pass_batches(lengths: np.ndarray, batch_size: int, seed: Sequence[int]) -> list[np.ndarray]:

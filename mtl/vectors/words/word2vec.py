@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
-from mtl.vectors.words.training import note_source, written_lines
+from mtl.vectors.words.files import note_source, written_lines
 
 
 @dataclass

@@ -10,10 +10,15 @@ from scipy.stats import norm
 from small_suite import write_tsv
 
 from mtl.api.cli import main
-from mtl.benchmark_making.audits.artefacts import Artefacts, artefact_findings, find_artefacts, render_artefacts
+from mtl.benchmark_making.audits.artefacts import (
+    Artefacts,
+    artefact_findings,
+    find_artefacts,
+    render_artefacts,
+    telling_words,
+)
 from mtl.benchmark_making.audits.audit import Audit
 from mtl.benchmark_making.audits.part_scores import CONSTANT, EVERYTHING, LENGTHS, OVERLAP, PartScore
-from mtl.benchmark_making.audits.telling_words import telling_words
 from mtl.data.dataset import Split
 from mtl.jobs.job import Job
 from mtl.tasks.scale import PERCENT

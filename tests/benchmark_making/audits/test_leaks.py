@@ -8,7 +8,7 @@ import pytest
 from audit_parts import ANALOGY, CHOICE, LABELS, PAIR, POSITIVE, RATING, only, part
 from sklearn.model_selection import PredefinedSplit
 
-from mtl.benchmark_making.audits.fields import FOLDS, field_findings, guess_from_field, non_inputs
+from mtl.benchmark_making.audits.fields import FOLDS, field_findings, field_guess, non_inputs
 from mtl.benchmark_making.audits.leaks import shared_across, shared_within
 from mtl.benchmark_making.audits.parts import Finding, Part
 from mtl.benchmark_making.audits.questions import question_findings
@@ -99,7 +99,7 @@ def test_guesses_are_those_of_the_other_folds() -> None:
     rng = np.random.default_rng(3)
     values = rng.integers(12, size=80)
     targets = np.where(rng.random(80) < 0.8, values % 2, rng.integers(2, size=80)).astype(float)
-    made = guess_from_field(LABELS, values.tolist(), targets, [None] * len(targets))
+    made = field_guess(LABELS, values.tolist(), targets, [None] * len(targets))
     assert made is not None
     folds = np.random.default_rng(0).permutation(80) % FOLDS
     for train, test in PredefinedSplit(folds).split():
@@ -113,16 +113,16 @@ def test_removed_errors_where_a_group_is_guessed_from_other_groups() -> None:
     """Of 100 rows, 80 with the commonest label, the field gets 90 right: it removes half of the constant answer's 20 errors."""
     targets = np.array([0.0] * 80 + [1.0] * 20)
     values: list[Any] = ["a"] * 80 + ["b"] * 10 + ["a"] * 10
-    made = guess_from_field(LABELS, values, targets, [None] * len(targets))
+    made = field_guess(LABELS, values, targets, [None] * len(targets))
     assert made is not None and made.removed == pytest.approx(0.5)
-    assert guess_from_field(LABELS, ["a"] * 97 + ["b"] * 3, targets, [None] * len(targets)) is None  # removes 3 of 20
+    assert field_guess(LABELS, ["a"] * 97 + ["b"] * 3, targets, [None] * len(targets)) is None  # removes 3 of 20
     # A group is guessed from other groups.
     names = [f"g{row // 4}" for row in range(ROWS)]
     targets = np.array([float(row // 4 % 2) for row in range(ROWS)])
-    assert guess_from_field(LABELS, names, targets, [None] * ROWS) is not None
-    assert guess_from_field(LABELS, names, targets, names) is None
+    assert field_guess(LABELS, names, targets, [None] * ROWS) is not None
+    assert field_guess(LABELS, names, targets, names) is None
     # An empty cell is a group like any other.
-    assert guess_from_field(LABELS, names, targets, ["" if name == "g3" else name for name in names]) is None
+    assert field_guess(LABELS, names, targets, ["" if name == "g3" else name for name in names]) is None
 
 
 def test_analogies_and_choices_that_answer_each_other() -> None:

@@ -19,7 +19,8 @@ from mtl.embedders.elmo.weights import read_weights
 from mtl.vectors.elmo import training as module
 from mtl.vectors.elmo.training import ELMoTraining, write_weights
 from mtl.vectors.pretraining.unfinished import unfinished_folder
-from mtl.vectors.words.training import TrainingRequest, train_embeddings, training_settings
+from mtl.vectors.words.request import TrainingRequest
+from mtl.vectors.words.training import train_embeddings, training_settings
 
 SMALL = {
     **{"character_dim": 4, "filters": [[1, 4], [2, 8]], "projection_dim": 8, "lstm_dim": 16, "min_count": 1},

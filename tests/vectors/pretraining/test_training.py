@@ -1,19 +1,28 @@
+import itertools
 import math
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import torch
+from input_errors import raises_input_error
 from pretraining_parts import lines, small, tokenizer
 from torch.nn import functional
 from transformers import get_linear_schedule_with_warmup
 
-from mtl.vectors.pretraining.masking import NOT_CHOSEN
-from mtl.vectors.pretraining.network import new_bert
-from mtl.vectors.pretraining.settings import PretrainingSettings
+from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments, read_tokens, write_tokens
-from mtl.vectors.pretraining.training import MaskedLanguageModelling, pass_batches
-from mtl.vectors.pretraining.vocabulary import PAD, word_beginnings
+from mtl.vectors.pretraining.training import (
+    CHOSEN_SHARE,
+    NOT_CHOSEN,
+    MaskedLanguageModelling,
+    mask_words,
+    masked_outputs,
+    new_bert,
+    pass_batches,
+)
+from mtl.vectors.pretraining.vocabulary import CLS, MASK, PAD, SEP, word_beginnings
 
 
 def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModelling:
@@ -92,3 +101,108 @@ def test_a_pass_has_no_segment_twice_and_batches_differ_from_pass_to_pass() -> N
     assert all(min(lengths[list(one)]) < 25 < max(lengths[list(one)]) for one in left_out)
     # Segments of similar length are together; the spread is 40 or so in batches of random ones.
     assert np.mean([np.ptp(lengths[batch]) for batch in batches[0]]) < 15
+
+
+VOCABULARY = 60
+BEGINS = np.arange(VOCABULARY) % 3 != 0  # every third entry goes on with a word
+BEGINS[: len(SPECIAL_TOKENS)] = True
+
+
+def batch(rows: int, time: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Random padded segments with separators within, and which tokens are of the text."""
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(len(SPECIAL_TOKENS), VOCABULARY, (rows, time))
+    lengths = rng.integers(3, time - 1, rows)
+    lengths[0] = time - 2
+    columns = np.arange(time)
+    ids[:, 0] = CLS
+    ids[np.arange(rows), lengths // 2] = SEP
+    ids[np.arange(rows), lengths + 1] = SEP
+    ids[columns >= lengths[:, None] + 2] = PAD
+    return ids, ids >= len(SPECIAL_TOKENS)
+
+
+def words_of(ids: np.ndarray, is_text: np.ndarray) -> list[list[int]]:
+    """The places of the tokens of each word, one token after the other."""
+    words: list[list[int]] = []
+    open_word = False
+    for place, (token, inside) in enumerate(zip(ids.flat, is_text.flat, strict=True)):  # each row begins with [CLS]
+        if inside and open_word and not BEGINS[token]:
+            words[-1].append(place)
+        elif inside:
+            words.append([place])
+        open_word = inside
+    return words
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_chosen_words_are_those_of_a_plain_loop(seed: int) -> None:
+    ids, is_text = batch(12, 20, seed)
+    _, labels = mask_words(ids, BEGINS, np.random.default_rng(7))
+    words = words_of(ids, is_text)
+    expected: list[int] = []
+    for number in np.random.default_rng(7).permutation(len(words)):
+        if len(expected) + len(words[number]) > CHOSEN_SHARE * is_text.sum():
+            break
+        expected += words[number]
+    assert np.flatnonzero(labels != NOT_CHOSEN).tolist() == sorted(expected)
+    assert labels[labels != NOT_CHOSEN].tolist() == [ids.flat[place] for place in sorted(expected)]
+    _, alone = mask_words(np.array([[CLS, 7, 9, 12, SEP]]), BEGINS, np.random.default_rng(0))
+    assert alone.tolist() == [[NOT_CHOSEN, 7, 9, 12, NOT_CHOSEN]]  # a single long word
+
+
+def test_of_the_chosen_tokens_8_in_10_are_masked_and_1_is_random() -> None:
+    ids, _ = batch(2000, 64)
+    inputs, labels = mask_words(ids, BEGINS, np.random.default_rng(1))
+    now = inputs[labels != NOT_CHOSEN]
+    # 8 standard deviations of a share, about 12,000 draws
+    assert abs((now == MASK).mean() - 0.8) < 0.03
+    other = (now != MASK) & (now != labels[labels != NOT_CHOSEN])
+    assert abs(other.mean() - 0.1 * (1 - 1 / (VOCABULARY - len(SPECIAL_TOKENS)))) < 0.025
+    assert now[other].min() >= len(SPECIAL_TOKENS) and len(set(now[other].tolist())) == VOCABULARY - len(SPECIAL_TOKENS)
+    assert np.array_equal(inputs[labels == NOT_CHOSEN], ids[labels == NOT_CHOSEN])
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_the_loss_at_masked_places_is_that_of_the_whole_model(padded: bool) -> None:
+    model = new_bert(small(), 120).eval()
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randint(5, 120, (6, 16), generator=generator)
+    chosen = torch.rand(6, 16, generator=generator) < 0.2
+    padding = torch.zeros(6, 16, dtype=torch.bool)
+    padding[2, 9:] = padded
+    chosen &= ~padding
+    labels = torch.randint(5, 120, (6, 16), generator=generator)
+    plain = model(inputs, attention_mask=(~padding).long(), labels=labels.where(chosen, -100)).loss
+    plain.backward()
+    expected = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    places = chosen.flatten().nonzero()[:, 0]
+    outputs = masked_outputs(model, inputs, places, padding if padded else None)
+    ours = functional.cross_entropy(outputs, labels.flatten()[places])
+    ours.backward()
+    torch.testing.assert_close(ours, plain, atol=1e-5, rtol=0)
+    torch.testing.assert_close([weight.grad for weight in model.parameters()], expected, atol=1e-5, rtol=1e-4)
+
+
+def test_weights_follow_from_the_seed_and_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two, other = (new_bert(small(seed=seed), 120).bert.embeddings.word_embeddings.weight for seed in (1, 1, 2))
+    assert torch.equal(one, two) and not torch.equal(one, other)
+    bert = new_bert(small(initial_deviation=0.07, hidden_size=64), 120).bert
+    weights = bert.encoder.layer[0].intermediate.dense.weight
+    assert weights.std().item() == pytest.approx(0.07, rel=0.1)
+    with raises_input_error():
+        new_bert(small(hidden_size=2**30), 2**30)
+    monkeypatch.setattr("transformers.BertForMaskedLM", Mock(side_effect=MemoryError))  # which has no text
+    with raises_input_error():
+        new_bert(small(), 120)
+
+
+def test_positions_may_begin_as_sinusoids() -> None:
+    settings = small(initial_deviation=0.05, positions="sinusoids")
+    vectors = new_bert(settings, 120).bert.embeddings.position_embeddings.weight
+    for position, place in itertools.product((0, 1, 7), (0, 1, 4, 31)):
+        function = math.cos if place % 2 else math.sin
+        expected = 0.1 * function(position / 10_000 ** ((place - place % 2) / 32))
+        assert vectors[position, place].item() == pytest.approx(expected, abs=1e-6)
+    assert vectors.requires_grad

@@ -12,7 +12,7 @@ from mtl.embedders import fasttext as library
 from mtl.embedders.recipes import noted_source
 from mtl.vectors.words import fasttext as module
 from mtl.vectors.words.fasttext import FastTextTraining
-from mtl.vectors.words.training import note_source
+from mtl.vectors.words.files import note_source
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30

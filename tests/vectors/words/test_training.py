@@ -16,7 +16,8 @@ from mtl.embedders.recipes import check_source, load_recipe
 from mtl.tasks.suite import load_suite
 from mtl.vectors.words import training
 from mtl.vectors.words.fasttext import FastTextTraining
-from mtl.vectors.words.training import TrainingRequest, train_embeddings, train_recipe, training_settings
+from mtl.vectors.words.request import TrainingRequest
+from mtl.vectors.words.training import train_embeddings, train_recipe, training_settings
 
 CPU = torch.device("cpu")
 SMALL = {"dim": 4, "bucket": 100, "min_count": 1, "epochs": 1, "threads": 1}
