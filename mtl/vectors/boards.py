@@ -1,6 +1,5 @@
-"""The leaderboards of sentence encoders that mteb evaluated: for each benchmark, one with published rows, and one of our scores alone.
-Scores and means stand in columns, whose ids are of three kinds. A task has one column, with the task's name as id ("CBD"), or a column for each
-version of the task's rows ("CBD@r1"). A type of tasks has a column for the mean of its tasks ("sts"). AVERAGE and BY_TYPE are the means over all."""
+"""The leaderboards of sentence encoders that mteb evaluated: for each benchmark, one with published rows, and one of our scores alone. The ids of
+columns: a task ("CBD") or a version of its rows ("CBD@r1"); a type of tasks for the mean of its tasks ("sts"); AVERAGE and BY_TYPE, over all."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -51,8 +50,7 @@ class EncoderRow(Row):
 
 
 def find_boards(folder: Path) -> list[Leaderboard]:
-    """The leaderboards of the evaluations below a folder. For each benchmark there is one with the published rows, and one of our rows alone if it
-    has a score that the first lacks. Benchmarks of one name whose types differ have boards of their own: "pl-mteb", "pl-mteb-2"."""
+    """For each benchmark a board with published rows, and one of ours alone if the first lacks a score. Of one name: "pl-mteb", "pl-mteb-2"."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in find_evaluations(folder):
         by_benchmark.setdefault((evaluation.benchmark.name, repr(evaluation.benchmark.types)), []).append(evaluation)
@@ -159,7 +157,6 @@ def _published_row(columns: BoardColumns, row: PublishedRow) -> EncoderRow:
 def _row(
     columns: BoardColumns, scores: Scores, means: Scores, marks: Mapping[str, str], name: str, label: str, family: str
 ) -> EncoderRow:
-    """The row with these scores, means and marks, by the ids of columns."""
     # Two means with the mark * can be compared if they have it for the same cause: that the same columns have scores.
     causes = {}
     for mean_id, tasks in columns.mean_tasks.items():
@@ -233,7 +230,6 @@ def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[EncoderR
 
 
 def _seen_notes(columns: BoardColumns, rows: Sequence[EncoderRow]) -> list[str]:
-    """A note on each row with scores on tasks whose training rows the encoder has seen."""
     notes = []
     for row in rows:
         if tasks := [columns.of_tasks[id].task for id in row.seen if id in row.scores]:

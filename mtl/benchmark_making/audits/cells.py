@@ -4,7 +4,6 @@ EXCERPT = 40  # characters of a text that a finding quotes
 
 
 def is_wrapped(cell: str) -> bool:
-    """Whether the cell begins and ends with a quotation mark."""
     return len(cell) > 1 and cell[0] == cell[-1] == '"'
 
 

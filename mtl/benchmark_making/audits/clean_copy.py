@@ -29,9 +29,8 @@ OUTDATED = {"generated", "source", "hub", "checksums", "submission"}  # on the f
 
 
 def write_clean(job: Job, out: Path) -> str:
-    """Write a copy of the data without rows that leak between splits, its suite file, and a log of the rows that left; return what was done.
-    Rows leave train rather than dev, and dev rather than test, so that scores are of the same rows as before wherever they can be. Where dev is held
-    out of train, only the first of nearly equal training rows stays. Raises InputError as `find_near`, and for unreadable or emptied files."""
+    """Write a copy of the data without rows that leak between splits, its suite file and a log; return a report. Rows leave train rather than dev,
+    and dev rather than test: scores stay comparable. Where dev is held out of train, only the first of nearly equal rows stays. Raises InputError."""
     check_new_folder(out)
     tasks_and_hits = find_near(job)
     tasks = [files for files, _ in tasks_and_hits]

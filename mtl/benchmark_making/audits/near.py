@@ -37,7 +37,6 @@ class Hit:
 
 
 def audit_near(job: Job) -> Audit:
-    """The near duplicates in the data of a job. Raises InputError as `find_near`."""
     table = [["task", "split", "rows", *(f"like a row of {split}" for split in SPLITS)]]
     findings = list[Finding]()
     for files, hits in find_near(job):
@@ -57,8 +56,7 @@ def audit_near(job: Job) -> Audit:
 
 
 def find_near(job: Job) -> list[tuple[TaskFiles, list[Hit]]]:
-    """The near duplicates of each task's rows, its held-out rows not set apart. Tasks on single words are left out. The rows of a task that another
-    one answers are compared with the other's training rows. Raises InputError if no task has texts that can be read."""
+    """The near duplicates of each task with texts; what another task answers is compared with its training rows. Raises InputError without texts."""
     files_by_task = {task.id: read_files(job.suite, task, job.data_dir, job.config.held_out) for task in job.tasks}
     tasks_and_hits = []
     for files in files_by_task.values():
@@ -120,7 +118,6 @@ def _best_hit(part: Part, row: Example, source: Part, similarities: dict[str, fl
 
 
 def near_findings(hits: Sequence[Hit]) -> Iterator[Finding]:
-    """A finding for each pair of splits with near duplicates."""
     hits_by_splits = defaultdict[tuple[str, str], list[Hit]](list)
     for hit in hits:
         if hit.repeats:

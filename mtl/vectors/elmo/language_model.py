@@ -35,9 +35,8 @@ class LanguageModel(nn.Module):
         self.softmax = SampledSoftmax(counts, bilm.options.lstm.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The cross-entropies in nats of the forward and of the backward predictions: two tensors (predictions,). Each of the lines, indices in the
-        corpus, int64 (lines,), has one for each of its words and one for a boundary. `sample`: the classes of the denominator besides the target;
-        None: all."""
+        """The cross-entropies in nats of the forward and of the backward predictions: two tensors (predictions,). Each line, an index in the corpus,
+        int64 (lines,), has one for each word and one for a boundary. `sample`: the classes of the denominator besides the target; None: all."""
         tokens, sizes = packed_lines(self.corpus, lines)
         vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
         numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN)

@@ -40,8 +40,6 @@ class Description:
 
 
 class SentenceEncoder(ABC):
-    """Turns texts into vectors."""
-
     description: Description
     fingerprint: str  # a hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version
     prompts: Mapping[str, str] = {}  # put before a text, by mteb's names: of tasks, their types, "query", "document"
@@ -55,8 +53,7 @@ class SentenceEncoder(ABC):
 
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: bool = False, prompt: str | None = None) -> np.ndarray:
-        """The vectors of any number of texts, float32 (texts, dim), which differ by at most 1e-5 between batches. The prompt is
-        a value of `prompts`; None: that of texts of no known use. Raises InputError for what is no list of texts."""
+        """The vectors of texts, float32 (texts, dim), equal to 1e-5 in all batches. `prompt`: a value of `prompts`, or None. Raises InputError."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:

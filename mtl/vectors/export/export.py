@@ -60,8 +60,6 @@ class Export:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """A form in which an encoder is exported."""
-
     keys: tuple[str, ...]  # the settings of `ExportSettings` that it reads
     # Writes the files and the card to a folder. Raises InputError for an encoder whose vectors the format cannot express.
     write: Callable[[Export, Path], None]
@@ -69,8 +67,7 @@ class ExportFormat:
 
 
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
-    """Write a finished run's encoder to a new folder, with settings of `ExportSettings`. Raises InputError for a folder
-    that is not empty, an unknown format or key, a run without models or of another form, or a missing package."""
+    """Write a finished run's encoder to a new folder, with settings of `ExportSettings`. Raises InputError for what cannot be exported."""
     check_choice("--format", format, EXPORT_FORMATS)
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))

@@ -29,8 +29,6 @@ TEXT, NUMBER, TARGET = (str | list, "text"), (int | float, "number"), (object, "
 
 
 class MtebRows(NamedTuple):
-    """Where the rows of a task are."""
-
     folder: Path | None  # None means on the Hub
     revision: str  # mteb's name for the version of the rows
     files: Sequence[Path] = ()  # of the folder
@@ -54,8 +52,7 @@ def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRow
 
 
 def fresh_task(benchmark: Benchmark, name: str, split: str = "test", rows: MtebRows | None = None) -> AbsTask:
-    """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own. Rows
-    of a local folder replace the Hub's. Raises InputError if mteb has no such task in the benchmark's languages."""
+    """A new task object of mteb, which an evaluation changes, for this split and these rows. Raises InputError for an unknown task or language."""
     try:
         # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
         task = mteb.get_task(name, languages=benchmark.languages, exclusive_language_filter=True)

@@ -48,8 +48,7 @@ class Evaluator:
         return {"mteb": version("mteb"), "scikit-learn": version("scikit-learn"), **self.encoder.versions()}
 
     def evaluate(self, name: str, title: str) -> None:
-        """Write the record of a task, unless it has the same rows, split, metric, languages and versions. The score is None if it is not a
-        finite number. Messages begin with the title. Raises InputError for local rows that mteb cannot evaluate; hub rows raise mteb's own error."""
+        """Write the record of a task, unless one has the same key. The score is None if it is not finite. Raises InputError for bad local rows."""
         rows = find_rows(self.benchmark, name, self.data_dir)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
         record = self.folder.read_record(name, key)

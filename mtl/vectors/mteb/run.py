@@ -53,8 +53,7 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
 def cluster_encoding(
     encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
 ) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray; later for a worker of other
-    files."""
+    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray, and later for other workers."""
     if "ray" not in ENGINES:
         raise InputError("needs the engine ray, which is not installed", key="workers")
     cluster = cast(Mapper, ENGINES["ray"]())

@@ -31,8 +31,7 @@ CPU = torch.device("cpu")
 
 @exact_arithmetic()
 def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, device: torch.device = CPU) -> None:
-    """Learn a vocabulary, train a BERT as `train_once` says, and write it to the new folder `out` for transformers.
-    Raises InputError for bad texts or too little text; DivergedError if it diverges: the last good checkpoint remains."""
+    """Train a BERT and its vocabulary, as `train_once` says, and write them to the folder `out`. Raises InputError; DivergedError if it diverges."""
     texts.check()
     import_transformers()
 

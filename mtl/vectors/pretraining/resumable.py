@@ -36,8 +36,8 @@ class ResumableTraining(ValidatedModule, ABC):
     def __init__(
         self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path, parts: int
     ) -> None:
-        """The network is on the device that trains it. The settings have a `seed`, `validate_every` in steps, and `held_out`, the share
-        of the text that is not trained on. `parts` is the number of its lines or segments. The folder gets the checkpoint."""
+        """The settings have `seed`, `validate_every` (steps) and `held_out`, a share of the parts (lines or segments). The folder gets
+        checkpoints."""
         super().__init__()
         self.network, self.optimizer_list = network, optimizers
         self.settings, self.checkpoint = settings, folder / CHECKPOINT

@@ -71,8 +71,7 @@ def _without_surrogates(text: str) -> str:
 
 
 def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int, folder: Path) -> None:
-    """Write the tokens of documents to the folder, uint32, with a separator after each document; and the documents' ends, int64. Documents of fewer
-    than `min_tokens` tokens are dropped. Raises InputError if all are."""
+    """Write the tokens, uint32, of documents with `min_tokens` or more, a separator after each, and their ends, int64. Raises InputError for none."""
     tokenizer.encode_special_tokens = True  # a text with "[MASK]" in it holds no mask
     sizes: list[int] = []  # of the documents with their separators
     remaining = iter(documents)
@@ -108,7 +107,6 @@ class Segments:
     """What training reads: pieces of documents, with [CLS] and [SEP] around each. A document's last piece may have fewer than `chunk` tokens."""
 
     def __init__(self, flat: np.ndarray, ends: np.ndarray, chunk: int) -> None:
-        """The tokens and the ends of documents, as `read_tokens` gives them."""
         sizes = np.diff(ends, prepend=0) - 1  # without the separator, which a segment has anyway
         pieces = -(-sizes // chunk)
         documents = np.repeat(np.arange(len(ends)), pieces)  # the document of each segment

@@ -72,9 +72,8 @@ def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, 
 
 
 def mask_words(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs with randomly chosen words masked, and the labels, which are the chosen tokens: int64 (segments, time) each.
-    The padded segments are `ids`, int64 (segments, time); `begins` says of each entry of the vocabulary whether it begins a word, bool (vocabulary,).
-    The inputs have the mask, a random token that is not special, or the token itself in the place of a chosen one. Other labels are NOT_CHOSEN."""
+    """The inputs with randomly chosen words masked, and the labels, the chosen tokens or else NOT_CHOSEN: int64 (segments, time) each, as the padded
+    segments `ids`. `begins`: whether an entry of the vocabulary begins a word. A chosen token becomes the mask or a random one, or stays."""
     positions = _choose_positions(ids, begins, rng)
     chosen = ids.reshape(-1)[positions]
     draws = rng.random(len(chosen))

@@ -22,10 +22,9 @@ def unfinished_folder(out: Path) -> Path:
 
 
 def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path], None], **software: str) -> None:
-    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one.
-    `train_in` trains with the files in the folder that it gets, and writes `out`. The settings are a dataclass with `threads`, which alone may
-    differ from those of the interrupted training. `source` identifies the texts; `software` has the versions of what makes tokens of them.
-    Raises InputError for an `out` that is not empty, and for an unfinished folder of another training, or of none."""
+    """Make the new folder `out` by a training; continue a training that was interrupted, if it is the same one. `train_in` trains with the files in
+    the folder that it gets, and writes `out`. The settings have `threads`, which alone may differ from before. `source` identifies the texts,
+    `software` what makes tokens. Raises InputError for an `out` that is not empty, and an unfinished folder of another training or of none."""
     check_new_folder(out)
     folder = unfinished_folder(out)
     message = f"{folder}: another process is training this model"
@@ -42,8 +41,7 @@ def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path],
 
 
 def _claim(folder: Path, identity: dict[str, Any]) -> None:
-    """Claim the folder for the training with this identity, and remove what another one without a checkpoint left. Raises InputError for the
-    checkpoint of another one, for a damaged claim, and for files of no training."""
+    """Claim the folder for the training with this identity; remove what another one left. Raises InputError for its checkpoint, and damaged files."""
     claim = folder / CLAIM
     leftovers = [path for path in folder.iterdir() if path != claim and not path.name.startswith(".")]
     if leftovers and not claim.exists():

@@ -14,7 +14,7 @@ from mtl.data.loading import load_dataset
 from mtl.data.text import tokenized
 from mtl.embedders.recipes import check_source, load_recipe
 from mtl.tasks.suite import load_suite
-from mtl.vectors.words import training
+from mtl.vectors.words import files, training
 from mtl.vectors.words.fasttext import FastTextTraining
 from mtl.vectors.words.request import TrainingRequest
 from mtl.vectors.words.training import train_embeddings, train_recipe, training_settings
@@ -30,7 +30,7 @@ def trained_on(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
 
     def record(self: object, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
         seen.append({" ".join(words) for words in lines})
-        training.note_source(path, source)
+        files.note_source(path, source)
 
     monkeypatch.setattr(FastTextTraining, "train", record)
     return seen
