@@ -21,6 +21,5 @@ def plain(cell: str) -> str:
 
 
 def excerpt(text: str) -> str:
-    """The beginning of a text, in quotes."""
     shown = plain(text)
     return f"“{shown if len(shown) <= EXCERPT else shown[:EXCERPT].rstrip() + '…'}”"

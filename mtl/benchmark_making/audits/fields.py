@@ -27,8 +27,6 @@ Field = Sequence[Value | None]  # its values, (rows,)
 
 
 class FieldGuess(NamedTuple):
-    """What a field tells of the targets."""
-
     targets: np.ndarray  # guessed for all rows, (rows,)
     removed: float  # the share of a constant answer's errors that the guesses remove
 
@@ -59,9 +57,8 @@ def _fields_finding(part: Part, guesses: Mapping[str, FieldGuess], scale: Scale)
         return scale.show(score(task, answers, rows))
 
     constant = show(kind.repeat(kind.constants(rows.targets)[0], len(part.rows), rows.candidates))
-    subject = "a field that is no input predicts"
-    if len(guesses) > 1:
-        subject = f"{len(guesses)} fields that are no input predict"
+    several = f"{len(guesses)} fields that are no input predict"
+    subject = several if len(guesses) > 1 else "a field that is no input predicts"
     measure = f"{metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes"
     best_first = sorted(guesses, key=lambda name: -guesses[name].removed)
     scores = ", ".join(f"{name} {show(guesses[name].targets)} ({guesses[name].removed:.0%})" for name in best_first)

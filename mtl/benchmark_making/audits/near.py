@@ -131,14 +131,12 @@ def near_findings(hits: Sequence[Hit]) -> Iterator[Finding]:
         else:
             answers = "answers them without understanding" if agreeing or not with_targets else "answers them wrongly"
             like, meaning = f"a row of {source}", f"a model that memorised these rows {answers}"
-        least_similar = sorted(group, key=lambda hit: hit.similarity)
-        pairs = "; ".join(map(_pair_text, least_similar[:MOST_NAMED]))
+        pairs = "; ".join(map(_pair_text, sorted(group, key=lambda hit: hit.similarity)[:MOST_NAMED]))
         rows = group[0].part.count_with_verb(len(group), "are", "is")
         what = f"{rows} nearly the same as {like}{targets}; the least similar: {pairs}"
         yield group[0].part.new_finding("near duplicates", len(group), what, meaning)
 
 
 def _pair_text(hit: Hit) -> str:
-    """A pair of rows in a message: their similarity, where they stand, and how their texts begin."""
     row, match = (" / ".join(map(excerpt, example.texts)) for example in (hit.row, hit.match))
     return f"{hit.similarity:.2f} {hit.part.first_lines([hit.row])} and {hit.source.first_lines([hit.match])}, {row} and {match}"

@@ -59,8 +59,6 @@ class LengthFloor(Floor):
 
 @dataclass(frozen=True)
 class PartScore:
-    """How a floor scores that reads a part of each row."""
-
     part: str  # a key of PARTS
     score: float  # × 100
     interval: tuple[float, float]  # of the score, over the scored rows (of groups, where rows belong together)

@@ -94,7 +94,6 @@ class Part:
         return f"{count} of {len(self.rows)} rows {singular if count == 1 else plural}"
 
     def finding_if_any(self, kind: str, rows: Sequence[Example], what: str, meaning: str) -> Iterator[Finding]:
-        """The finding that some rows have something, if there are any."""
         if rows:
             have = self.count_with_verb(len(rows), "have", "has")
             yield self.new_finding(kind, len(rows), f"{have} {what}", meaning, self.first_lines(rows))

@@ -63,13 +63,11 @@ def read_files(suite: Suite, task: Task, data_dir: Path, share: float) -> TaskFi
 def _hold_out_dev(train: Part, share: float) -> dict[str, Part]:
     """This share of the rows of train as dev, and the others as train; no parts if one of them would have no rows."""
     remaining, held_out = hold_out(train.task, train.rows, share)
-    if not remaining or not held_out:
-        return {}
-    return {"train": replace(train, rows=remaining), "dev": replace(train, split=HELD_OUT, rows=held_out)}
+    parts = {"train": replace(train, rows=remaining), "dev": replace(train, split=HELD_OUT, rows=held_out)}
+    return parts if remaining and held_out else {}
 
 
 def _missing(suite: Suite, task: Task, splits: Sequence[str], all_absent: bool) -> Finding:
-    """The finding that a task has no files of these splits, which may be all that it names."""
     names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in splits)
     why = "its publisher has withdrawn the data; " if task.withdrawn else ""
     consequence = "leaves the task out" if all_absent and suite.allow_missing else "must leave the task out (tasks=)"

@@ -116,7 +116,6 @@ class TrainedLSTM(ProjectedLSTM):
             self.bias[2 * options.lstm.dim : 3 * options.lstm.dim] = 1.0  # of the forget gate, the third
 
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
-        """As `ProjectedLSTM.forward`, with a gradient."""
         return ProjectedLSTMLayer.apply(data, sizes, self.reverse, *self.weights, *self.clips)
 
 

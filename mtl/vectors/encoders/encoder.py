@@ -48,7 +48,6 @@ class SentenceEncoder(ABC):
 
     @property
     def revision(self) -> str:
-        """The first digits of the fingerprint, as names have them."""
         return self.fingerprint[:12]
 
     @abstractmethod

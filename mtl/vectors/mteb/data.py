@@ -83,8 +83,8 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
         for subset in task.hf_subsets:
             by_split = dataset.get(subset, dataset)  # mteb keeps those of a task without subsets directly
             if split not in by_split:
-                place = rows.folder or task.metadata.name
-                raise InputError(f"{place}: has no split {split}; it has {', '.join(by_split)}")
+                source = rows.folder or task.metadata.name
+                raise InputError(f"{source}: has no split {split}; it has {', '.join(by_split)}")
             if rows.folder is not None:
                 # Of a file with another name, errors name the folder.
                 _check_columns(task, by_split[split], min(rows.folder.glob(f"{split}.*"), default=rows.folder))

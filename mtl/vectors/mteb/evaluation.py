@@ -137,5 +137,4 @@ class Evaluator:
 
 
 def _percent(score: float) -> float | None:
-    """A score × 100; None if it is not a finite number."""
     return 100 * score if isinstance(score, int | float) and math.isfinite(score) else None

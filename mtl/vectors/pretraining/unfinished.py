@@ -27,8 +27,7 @@ def train_once(out: Path, settings: Any, source: str, train_in: Callable[[Path],
     `software` what makes tokens. Raises InputError for an `out` that is not empty, and an unfinished folder of another training or of none."""
     check_new_folder(out)
     folder = unfinished_folder(out)
-    message = f"{folder}: another process is training this model"
-    with lock(folder / LOCK, message), threads_of_torch(settings.threads):
+    with lock(folder / LOCK, f"{folder}: another process is training this model"), threads_of_torch(settings.threads):
         _claim(folder, {**asdict(settings), "source": source, "format": FORMAT, **software})
         try:
             check_new_folder(out)  # another process may have made it before the lock was taken

@@ -144,7 +144,7 @@ def test_rows_of_other_formats_leave_too(tmp_path: Path) -> None:
         write_clean(job(settings_of(folder)), folder / "out")
         copied = job([f"suite={folder / 'out/suite.yaml'}"])
         ((files, near),) = find_near(copied)
-        texts = [row.texts[0] for row in files.files["train"].rows]
+        texts = [row.texts[0] for row in files.as_read["train"].rows]
         assert texts == [split[0][0], *(text for text, _ in ROWS["train"][2:])]
         assert lines(near, "train", "dev") == []
 
