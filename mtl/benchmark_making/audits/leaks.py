@@ -68,7 +68,6 @@ def _shared_rows(part: Part, source: Part, role: str) -> Iterator[Finding]:
 
 
 def _effect(part: Part, source: Part, role: str, matches: Matches) -> str:
-    """What the rows of `part` that also occur in `source` do to scores."""
     if role == "dev":
         return "checkpoints are chosen on dev, so the test score is slightly too high"
     row, _ = matches[0]

@@ -131,23 +131,20 @@ def card(export: Export, file_name: str, **values: Any) -> str:
     metadata = {"language": [suite.language], **({"license": license} if license else {})}
     further_metadata, _, introduction = (TEMPLATES / file_name).read_text(encoding="utf-8").rstrip().partition("---\n")
     values |= {"title": escaped(description.title), "words": len(export.reader.vocabulary.words)}
-    return (
-        (TEMPLATES / "card.md")
-        .read_text(encoding="utf-8")
-        .format(
-            metadata=yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True) + further_metadata,
-            introduction=introduction.format(encoder=encoder, **values),
-            seed=seed,
-            scores=", ".join(scores),
-            table=render(dict(summary), suite).partition("\n\n")[2].strip(),  # without its heading
-            suite=escaped(suite.title or suite.name),
-            data=markdown_table(license_lines, left=2),
-            commands=f"{summary['command']}\n{export.command}",
-            words_of_the_run=WORDS_OF_THE_RUN if export.looks_up else "",
-            encoder=encoder,
-            language=escaped(description.language),
-            no_license="" if license else NO_LICENSE,
-        )
+    template = (TEMPLATES / "card.md").read_text(encoding="utf-8")
+    return template.format(
+        metadata=yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True) + further_metadata,
+        introduction=introduction.format(encoder=encoder, **values),
+        seed=seed,
+        scores=", ".join(scores),
+        table=render(dict(summary), suite).partition("\n\n")[2].strip(),  # without its heading
+        suite=escaped(suite.title or suite.name),
+        data=markdown_table(license_lines, left=2),
+        commands=f"{summary['command']}\n{export.command}",
+        words_of_the_run=WORDS_OF_THE_RUN if export.looks_up else "",
+        encoder=encoder,
+        language=escaped(description.language),
+        no_license="" if license else NO_LICENSE,
     )
 
 

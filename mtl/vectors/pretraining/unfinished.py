@@ -56,7 +56,6 @@ def _claim(folder: Path, identity: dict[str, Any]) -> None:
 
 
 def _check_same(folder: Path, identity: dict[str, Any], claimed: dict[str, Any]) -> None:
-    """Raise InputError if the training that claimed the folder differs from that with this identity in more than its threads."""
     keys = [key for key in {**identity, **claimed} if key != "threads"]
     if changed := [key for key in keys if claimed.get(key) != identity.get(key)]:
         titles = {"source": "texts", "format": "format of mtl"}

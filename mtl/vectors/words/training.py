@@ -35,8 +35,7 @@ class Training(Protocol):
     """The settings with which vectors of one kind are trained: a dataclass."""
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
-        """Train on tokenized lines, on this device if the kind can choose, and write the vectors to `path`. Raises InputError. The source, which
-        identifies the content of the lines, is noted after the training, just before the vectors are moved to `path` (`note_source`)."""
+        """Train on tokenized lines, on this device if the kind can choose; note their source (`note_source`), then move the vectors to `path`."""
 
 
 def train_embeddings(embeddings: str, request: TrainingRequest, settings: Mapping[str, Any]) -> Path:
