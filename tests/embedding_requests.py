@@ -61,7 +61,7 @@ VECTORS = np.array([[0, 0], [2, 4], [1, 2], [3, 6]], dtype=np.float32)
 
 def two_words() -> WordEmbeddings:
     """Of the words pies and kot, in this order, with these vectors."""
-    texts = TokenizedTexts(["kot pies kot"], "pl", 9)
+    texts = TokenizedTexts.tokenize(["kot pies kot"], "pl", 9)
     return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, coverage(texts, np.ones(2, dtype=bool)), True)
 
 

@@ -147,14 +147,14 @@ MUTATIONS = (
     Mutation(
         "fold: held-out rows are also training rows",
         "data/held_out.py",
-        "if number not in dev]",
+        "if number not in held_out]",
         "]",
         ("data",),
     ),
     Mutation(
         "fold: rows with the same texts may be on both sides",
         "data/held_out.py",
-        "[(first[text], key) for text, key in zip(texts, keys, strict=True)]",
+        "[(first_keys[text], key) for text, key in zip(texts, keys, strict=True)]",
         "[]",
         ("data",),
     ),
@@ -195,7 +195,7 @@ MUTATIONS = (
     ),
     Mutation(
         "loss: labels are not balanced",
-        "tasks/kinds/labels.py",
+        "tasks/head_targets.py",
         "weights = None if self.weights is None else outputs.new_tensor(self.weights)",
         "weights = None",
         ("tasks",),

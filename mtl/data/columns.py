@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 Value = str | int | float | bool | list[str]  # of a column in a row; a cell of a tsv or csv file is a text
 
 INTEGER_LIMIT = 2**63
+KINDS = {type(None): "null", dict: "an object", list: "a list"}  # what error messages call such values
 LIST = "[]"
 KEY = "key"  # in the name of a column: the key of each object of an object (`items_of`)
 TOKENS, TAGS = "tokens", "tags"  # the columns that marked spans become (`mtl.tasks.task.Reading.spans`)
@@ -33,13 +34,7 @@ def is_list(value: object) -> TypeGuard[list[str | int]]:
 
 def kind_of(value: object) -> str:
     """What a value is, for error messages."""
-    if value is None:
-        return "null"
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "a list"
-    return f"a value of type {type(value).__name__}"
+    return KINDS.get(type(value), f"a value of type {type(value).__name__}")
 
 
 def value_of(row: object, column: str) -> Value:

@@ -12,8 +12,9 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.columns import text
 from mtl.data.files import read_lines
+from mtl.data.forms import form_of
 from mtl.data.marked_spans import Span, check_words, make_spans, parse_span, words_columns
-from mtl.data.records import Value, is_typed, read_records
+from mtl.data.records import OBJECTS, Value, read_records
 from mtl.tasks.layout import Layout
 from mtl.tasks.target_kind import Target, TargetKind, UnitKind
 from mtl.tasks.targets import target_kind
@@ -96,7 +97,8 @@ def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout |
     `pronoun.location`. Raises InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line."""
     layout = layout or task.plain_layout
     words, columns = words_columns(task, path, layout), task.read_columns(targets)
-    kind, typed = target_kind(task), is_typed(path, layout)
+    kind = target_kind(task)
+    typed = form_of(path, layout) in OBJECTS and layout.beside is None
     examples = []
     nullable = task.target_columns if len(task.target_columns) > 1 else []
     for record in read_records(path, columns, list(words), layout, nullable):
@@ -111,15 +113,9 @@ def read_examples(task: Task, path: Path, targets: bool = True, layout: Layout |
     return examples
 
 
-def read_rows(task: Task, path: Path) -> list[Row]:
-    """The rows of a file with or without targets, as `Predictor.predict` takes them. Raises InputError as `read_examples` does."""
-    return [example.row for example in read_examples(task, path, targets=False)]
-
-
 def read_targets(task: Task, path: Path, sizes: np.ndarray | None = None, predicted: bool = False) -> np.ndarray:
-    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it; `sizes` are the numbers of
-    the rows' candidates or units, (rows,), where they are known. Of predictions (`predicted`), `TargetKind.parse_prediction` says which are
-    valid. Raises InputError for a target that is not valid, with its line."""
+    """The targets (rows,), or predictions (`TargetKind.parse_prediction`), in a file as `mtl.submissions.format.write_predictions` writes it. `sizes`
+    are the numbers of the rows' candidates or units, (rows,), if known. Raises InputError for a target that is not valid, with its line."""
     kind, values = target_kind(task), []
     parse = kind.parse_prediction if predicted else kind.parse
     row_sizes = chain([] if sizes is None else sizes.tolist(), repeat(None))

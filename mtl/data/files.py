@@ -23,7 +23,7 @@ def read_lines(path: Path) -> list[str]:
     return split_lines(read_bytes(path), str(path))
 
 
-def unpacked_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
+def _stored_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
     """The lines of a data file with their ends, unpacked if it is packed. Raises InputError for what is no file, what is in the place of data (a
     pointer of Git LFS, a page of HTML), and for more than FILE_LIMIT bytes or MOST_LINES lines, before memory holds them. `encoding`: as declared."""
     with read_errors(path), open_lines(path, LINE_LIMIT) as lines:
@@ -36,7 +36,7 @@ def unpacked_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
             yield line
 
 
-def declared_encoding(head: bytes) -> str:
+def encoding_by_mark(head: bytes) -> str:
     """The encoding that the start of a file shows: utf-16 or utf-32 by its byte order mark, else utf-8."""
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
@@ -44,18 +44,17 @@ def declared_encoding(head: bytes) -> str:
 
 
 def data_lines(path: Path, encoding: str | None) -> Iterator[str]:
-    """The lines of a data file as text, with their ends and without a byte order mark. Raises InputError, also with the line that is not text. A
-    line ends with a line feed, or with a carriage return and a line feed; no other character ends one."""
-    lines = unpacked_lines(path, encoding)
+    """The lines of a data file as text, with their ends (as in `read_lines`), without a byte order mark. Raises InputError."""
+    lines = _stored_lines(path, encoding)
     first = next(lines, b"")
-    encoding = encoding or declared_encoding(first)
-    if WIDE.match(encoding):
+    actual_encoding = encoding or encoding_by_mark(first)
+    if WIDE.match(actual_encoding):
         content = b"".join([first, *lines])
-        yield from re.findall(r"[^\n]*\n|[^\n]+", _decoded(content, encoding, path, 1).removeprefix("\ufeff"))
+        yield from re.findall(r"[^\n]*\n|[^\n]+", _decode(content, actual_encoding, path, 1).removeprefix("\ufeff"))
         return
-    yield _decoded(first.removeprefix(codecs.BOM_UTF8), encoding, path, 1)
+    yield _decode(first.removeprefix(codecs.BOM_UTF8), actual_encoding, path, 1)
     for number, line in enumerate(lines, start=2):
-        yield _decoded(line, encoding, path, number)
+        yield _decode(line, actual_encoding, path, number)
 
 
 def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LINES) -> list[str]:
@@ -65,13 +64,13 @@ def split_lines(content: bytes, name: str, before: int = 0, most: int = MOST_LIN
     count = ends if not content or content.endswith(b"\n") else ends + 1
     if count > most:
         raise InputError(f"has more than {most:,} lines; leave out those that are not needed", path=name)
-    lines = decode(content, name, before).split("\n")
+    lines = decode_utf8(content, name, before).split("\n")
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
 
 
-def decode(content: bytes, name: str, before: int = 0) -> str:
+def decode_utf8(content: bytes, name: str, before: int = 0) -> str:
     """The text of a UTF-8 file's content, without a byte order mark. The arguments, and the error for a line that is not UTF-8: as `split_lines`."""
     if before == 0:
         content = content.removeprefix(codecs.BOM_UTF8)
@@ -97,12 +96,12 @@ def _check_data(path: Path, first: bytes, encoding: str | None) -> None:
         raise InputError("is a pointer of Git LFS, not the data; get it with git lfs pull", path=path)
     if re.match(rb"\s*<(!doctype html|html)", first, re.IGNORECASE):
         raise InputError("is a page of HTML, as of a login or an error, not the data; download it again", path=path)
-    is_wide = WIDE.match(encoding or "") or declared_encoding(first) != "utf-8"
+    is_wide = WIDE.match(encoding or "") or encoding_by_mark(first) != "utf-8"
     if 0 < first.count(b"\0") * 4 < len(first) and not is_wide:  # ASCII text in UTF-16 or UTF-32 has more zero bytes
         raise InputError("is no text; a data file is text, or parquet", path=path)
 
 
-def _decoded(content: bytes, encoding: str, path: Path, line: int) -> str:
+def _decode(content: bytes, encoding: str, path: Path, line: int) -> str:
     try:
         return content.decode(encoding)
     except UnicodeError as error:

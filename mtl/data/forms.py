@@ -71,7 +71,7 @@ def file_rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Numb
             _check_width(path, line, len(row))
             yield line, row
     elif form == "conll":
-        yield from _sentences(path, layout)
+        yield from _sentence_rows(path, layout)
     elif form == "txt":
         name = layout.header[0] if layout.header else "text"
         yield from ((line, {name: content}) for line, content in enumerate(row_lines(path, layout), start=1))
@@ -108,7 +108,7 @@ def _without_end(line: str) -> str:
     return line.removesuffix("\n").removesuffix("\r")
 
 
-def _sentences(path: Path, layout: Layout) -> NumberedRows:
+def _sentence_rows(path: Path, layout: Layout) -> NumberedRows:
     """The rows of a file of annotated tokens: a list for each column, and the document and the text of the sentence if the file says them."""
     lines = map(_without_end, data_lines(path, layout.reading.encoding))
     for sentence in sentences(path, lines, len(layout.header) if layout.header else None):
@@ -148,8 +148,8 @@ def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], NumberedCells
     names of the layout's header: then the header names them, and the first row is one of the rows."""
     separator, is_quoted = separator_of(path, layout)
     lines = data_lines(path, layout.reading.encoding)
-    plain = ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
-    rows = quoted_rows(path, lines, separator) if is_quoted else plain
+    unquoted = ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
+    rows = quoted_rows(path, lines, separator) if is_quoted else unquoted
     line, first = next(rows, (1, list[str]()))
     _check_width(path, 1, len(first))
     names: Sequence[str] = first

@@ -1,6 +1,7 @@
 """The hashes of data files, the checksums that a suite names, and all that results depend on."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,11 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.task import NUMBERED, SPLITS, Task
 
 GIT = "git:"  # before a checksum that is the id of a git blob
+# The fields of a task that predictions and scores depend on, beside the content of its files.
+SCORES_DEPEND_ON = (
+    "id", "text", "target", "labels", "label_separator", "range", "metric", "positive", "group", "same_source",
+    "files", "candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices", "starts",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,10 +72,21 @@ def fingerprints(
     """What results depend on, by name: the suite's language, the tasks that its score is the mean of if it names them, and SHA-256 of
     each of these tasks' declarations and of each of their files that exists. The files may be hashed already."""
     files = hash_files(tasks, data_dir) if files is None else files
-    marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
+    marks = {"language": suite.language, **{f"tasks.{task.id}": task_fingerprint(task) for task in tasks}}
     if suite.average is not None:
         marks["average"] = suite.average_text
     return {**marks, **{file.name: file.sha256 for file in files}}
+
+
+def task_fingerprint(task: Task) -> str:
+    """SHA-256 of the fields that scores depend on. Those that are None do not count, so that runs stay valid when a version adds a field."""
+    values = {name: value for name, value in vars(task).items() if name in SCORES_DEPEND_ON and value is not None}
+    if task.reading is not None:
+        keys = vars(task.reading).items()  # of which a later version has added `spans`
+        values["reading"] = {key: value for key, value in keys if key != "spans" or value is not None}
+    if task.kind != task.implied_kind:
+        values["kind"] = task.kind
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def checksum_problem(path: Path, checksum: str) -> str | None:

@@ -21,14 +21,19 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
     """Training rows and held-out rows, both in file order. Rows of one group (`Example.group`) stay on one side, and so do rows with the same
     texts. The held-out rows keep the labels' proportions as far as groups allow. The choice depends on a hash of the groups' names, not on a seed:
     every seed has the same held-out rows, and adding rows changes few of them."""
+    held_out = held_out_numbers(task, examples, share)
+    training = [example for number, example in enumerate(examples) if number not in held_out]
+    return training, [examples[number] for number in sorted(held_out)]
+
+
+def held_out_numbers(task: Task, examples: Sequence[Example], share: float) -> set[int]:
+    """The numbers of the rows that `hold_out` holds out, from 0."""
     groups = _groups(examples)
-    order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
+    order = sorted(groups, key=lambda name: hashlib.sha256(name.encode()).digest())
     kind = target_kind(task)
     strata = [kind.stratum(example.target) for example in examples]
-    counts = {key: Counter(strata[number] for number in groups[key]) for key in order}
-    dev = {number for key in _stratified(counts, share) for number in groups[key]}
-    training = [example for number, example in enumerate(examples) if number not in dev]
-    return training, [examples[number] for number in sorted(dev)]
+    counts = {name: Counter(strata[number] for number in groups[name]) for name in order}
+    return {number for name in _stratified(counts, share) for number in groups[name]}
 
 
 def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
@@ -45,8 +50,8 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
     """The indices of the rows that stay together, by group. A group's name does not depend on the order of the rows."""
     texts = ["\t".join(example.texts) for example in examples]
     keys = [text if example.group is None else example.group for text, example in zip(texts, examples, strict=True)]
-    first = dict(zip(reversed(texts), reversed(keys), strict=True))
-    names = _smallest_connected(keys, [(first[text], key) for text, key in zip(texts, keys, strict=True)])
+    first_keys = dict(zip(reversed(texts), reversed(keys), strict=True))  # by text, that of its first row
+    names = _smallest_connected(keys, [(first_keys[text], key) for text, key in zip(texts, keys, strict=True)])
     groups: dict[str, list[int]] = defaultdict(list)
     for number, key in enumerate(keys):
         groups[names[key]].append(number)
@@ -58,33 +63,33 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
     The groups are tried in the order of `counts`, their numbers of rows by stratum. A group is taken if it brings the strata nearer to their shares,
     in proportions within `tolerance` rows of those of all rows. Groups with other proportions are tried again with twice the tolerance."""
     strata = list(sum(counts.values(), Counter[Hashable]()))
-    groups = {key: np.array([rows[stratum] for stratum in strata]) for key, rows in counts.items()}
-    total = np.sum(list(groups.values()), axis=0)
+    sizes = {name: np.array([rows[stratum] for stratum in strata]) for name, rows in counts.items()}  # by stratum
+    total = np.sum(list(sizes.values()), axis=0)
     wanted = share * total
     most = max(1, round(share * total.sum()))
-    held_out = np.zeros_like(total)
     taken: list[str] = []
-    left = list(groups)
+    taken_size = np.zeros_like(total)
+    candidates = list(sizes)
     tolerance = 1
-    while left and held_out.sum() < most and tolerance < 2 * total.sum():
-        rejected = []
-        for key in left:
-            grown = held_out + groups[key]
-            if grown.sum() > most or _imbalance(grown, wanted) >= _imbalance(held_out, wanted):
+    while candidates and taken_size.sum() < most and tolerance < 2 * total.sum():
+        tried_again = []
+        for name in candidates:
+            grown = taken_size + sizes[name]
+            if grown.sum() > most or _imbalance(grown, wanted) >= _imbalance(taken_size, wanted):
                 continue  # it will not fit better when more rows are held out
             if np.abs(grown - total * (grown.sum() / total.sum())).max() <= tolerance:
-                held_out = grown
-                taken.append(key)
+                taken_size = grown
+                taken.append(name)
             else:
-                rejected.append(key)
-        left = rejected
+                tried_again.append(name)
+        candidates = tried_again
         tolerance *= 2
-    return taken or [min(groups, key=lambda key: _imbalance(groups[key], wanted))]
+    return taken or [min(sizes, key=lambda name: _imbalance(sizes[name], wanted))]
 
 
-def _imbalance(held_out: np.ndarray, wanted: np.ndarray) -> float:
-    """How far the numbers of held-out rows are from the wanted numbers, both by stratum (Pearson's chi-squared statistic)."""
-    return float(((held_out - wanted) ** 2 / wanted).sum())
+def _imbalance(size: np.ndarray, wanted: np.ndarray) -> float:
+    """How far the numbers of rows of some groups are from the wanted numbers, both by stratum (Pearson's chi-squared statistic)."""
+    return float(((size - wanted) ** 2 / wanted).sum())
 
 
 def _smallest_connected(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[Node, Node]:

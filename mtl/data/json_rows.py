@@ -50,6 +50,7 @@ def parse_row(path: Path | str, number: int, line: str) -> Row:
 
 def parse_value(path: Path | str, text: str, position: int, line: int = 1, rule: str = "") -> tuple[Any, int]:
     """The JSON value at a position of a text, which begins on this line of its file, and its end. Raises InputError with the line and the `rule`."""
+    fault = position  # where the line in the message is
     try:
         value, end = DECODER.raw_decode(text, _start(text, position))
         inner = text[position:end]
@@ -59,15 +60,14 @@ def parse_value(path: Path | str, text: str, position: int, line: int = 1, rule:
             raise RecursionError
         return value, end
     except json.JSONDecodeError as error:
-        position, problem = error.pos, f"{error.msg.removesuffix(' at')} at character {error.colno}"
+        fault, problem = error.pos, f"{error.msg.removesuffix(' at')} at character {error.colno}"
     except RecursionError:
         problem = "too deeply nested"
     except UnicodeEncodeError:
         problem = "half of a surrogate pair (\\ud800 to \\udfff)"
     except ValueError as error:
         problem = str(error).split("; ")[0]
-    line += text.count("\n", 0, position)
-    raise InputError(f"not a row: {problem}{rule}", path=path, line=line)
+    raise InputError(f"not a row: {problem}{rule}", path=path, line=line + text.count("\n", 0, fault))
 
 
 def parse_object(path: Path, text: str) -> Row | None:
@@ -110,6 +110,7 @@ def _numbered_rows(path: Path, value: Any) -> Iterator[tuple[int, Row]]:
 
 
 def _listed_rows(path: Path, text: str) -> Iterator[tuple[int, Row]]:
+    """The rows of a text that is a list, one decoded after the other, each with the line that it begins on."""
     position = _start(text, text.index("[") + 1)
     line, counted = 1, 0  # the line, and the position up to which line ends are counted
     while text[position : position + 1] != "]":

@@ -13,8 +13,10 @@ from mtl.base.errors import InputError
 from mtl.data.dataset import Dataset, Split
 from mtl.data.examples import Example
 from mtl.data.hashes import changed_splits, fingerprints, hash_files
-from mtl.data.sampled import RowSample, divide_dev, take_sample
-from mtl.data.splits import TaskExamples, check_present, present_tasks, read_task
+from mtl.data.held_out import held_out_numbers
+from mtl.data.present_files import check_present, present_tasks
+from mtl.data.sampled import RowSample, take_sample
+from mtl.data.splits import CHOOSING, TaskExamples, read_task
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
@@ -24,20 +26,20 @@ def load_dataset(
     suite: Suite,
     tasks: Sequence[Task],
     data_dir: Path,
-    held_out: float,
-    lines: Mapping[str, Sequence[int]] | None = None,
+    share: float,
+    scored_lines: Mapping[str, Sequence[int]] | None = None,
     choosing_share: float | None = None,
 ) -> Dataset:
     """Read these tasks of the suite, and hold out this share of the training rows where a task has no dev file. Raises InputError for files that
-    are missing or not valid. `lines` are, by task id, those of the rows to score the task on; None, or a task that is not named: all rows.
+    are missing or not valid. `scored_lines` are, by task id, those of the rows to score the task on; None, or a task that is not named: all rows.
     `choosing_share` is the share of the dev rows that choose, where dev rows are scored; None: all choose, and all are scored."""
     check_present(suite, tasks, data_dir)
     parts: list[TaskExamples] = []
     samples: dict[str, RowSample] = {}
     for task in tasks:
-        part = read_task(task, data_dir, held_out)
-        if lines and task.id in lines:
-            part, samples[task.id] = take_sample(part, lines[task.id], key=f"imported.rows.{task.id}")
+        part = read_task(task, data_dir, share)
+        if scored_lines and task.id in scored_lines:
+            part, samples[task.id] = take_sample(part, scored_lines[task.id], key=f"imported.rows.{task.id}")
         elif choosing_share is not None and "train" in part.rows and task.scored_split == "dev":
             part, samples[task.id] = divide_dev(part, choosing_share)
         parts.append(part)
@@ -46,10 +48,24 @@ def load_dataset(
     return replace(build_dataset(parts, samples), fingerprints=marks, changed=changed_splits(files))
 
 
-def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
+def divide_dev(part: TaskExamples, share: float) -> tuple[TaskExamples, RowSample]:
+    """A task whose dev rows are divided: this share of them chooses and is called CHOOSING, and the others are "dev", on which the task is scored.
+    Groups and equal texts stay together, as where rows are held out. Raises InputError if one of the two has no rows."""
+    rows = part.rows["dev"]
+    choosing = held_out_numbers(part.task, rows, share)
+    scored = [number for number in range(len(rows)) if number not in choosing]
+    if not scored or not choosing:
+        problem = f"task {part.task.id}: too few groups of dev rows to divide them; leave choosing_share out, or the task (tasks=[…])"
+        raise InputError(problem, key="choosing_share", value=share)
+    divided = {"dev": [rows[number] for number in scored], CHOOSING: [rows[number] for number in sorted(choosing)]}
+    sample = RowSample([row.line for row in divided["dev"]], scored, len(rows))
+    return replace(part, rows={**part.rows, **divided}), sample
+
+
+def training_texts(suite: Suite, data_dir: Path, share: float, tasks: Sequence[Task] | None = None) -> list[str]:
     """The distinct texts of the training rows of these tasks, or of all with files, without held-out rows. Raises InputError if there are none."""
     chosen = present_tasks(suite, data_dir) if tasks is None else tasks
-    dataset = load_dataset(suite, chosen or list(suite.tasks.values()), data_dir, held_out)
+    dataset = load_dataset(suite, chosen or list(suite.tasks.values()), data_dir, share)
     if not dataset.trained_tasks:
         problem = f"has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}"
         raise InputError(problem, path=data_dir)
@@ -81,7 +97,7 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     kind = target_kind(task)
     unknown = None if kind.dtype is object else np.nan
     targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
-    texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
+    texts = np.array([[index[text] for text in sides] for row in examples for sides in row.inputs], dtype=np.int64)
     names = enumerate(task.further_columns)
     columns = {name: [row.columns[number] for row in examples if row.columns] for number, name in names}
     spans = None
@@ -90,9 +106,9 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     numbers: dict[str | None, int] = {None: -1}  # by group: −1 for rows without one, then 0, 1, 2 …
     by_row = [numbers.setdefault(row.group, len(numbers) - 1) for row in examples]
     groups = np.array(by_row, dtype=np.int64) if len(numbers) > 1 else None
-    split = Split(texts.reshape(-1, task.sides), targets, None, columns, groups, spans=spans)
     counts = row_sizes(task, examples)
-    return replace(split, units=counts) if task.candidates is None else replace(split, sizes=counts)
+    sizes, units = (None, counts) if task.candidates is None else (counts, None)
+    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, groups, spans=spans, units=units)
 
 
 def row_sizes(task: Task, examples: Sequence[Example]) -> np.ndarray | None:

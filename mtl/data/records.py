@@ -17,7 +17,7 @@ from mtl.tasks.layout import Layout
 from mtl.tasks.task import NUMBERED
 
 FIRST_ROWS = 100  # of a file of objects are read for its columns' names
-OBJECTS = ("jsonl", "json", "parquet")  # the forms whose values have types
+OBJECTS = ("jsonl", "json", "parquet")  # the forms whose values have types; in the others, each is a text
 
 Lookup = Callable[[object, str], Any]  # a nested row, a column's name -> its value in the row; raises ValueError
 
@@ -28,11 +28,6 @@ class Record:
 
     line: int  # on which the row begins; a header is line 1. In parquet and in SQuAD's form of JSON: the number of the row, from 1
     values: tuple[Value, ...]  # in the order of these columns
-
-
-def is_typed(path: Path, layout: Layout = PLAIN) -> bool:
-    """Whether values in the file have a type. Otherwise each of them is a text. Raises InputError for an unknown suffix."""
-    return form_of(path, layout) in OBJECTS and layout.beside is None
 
 
 def read_records(
@@ -87,23 +82,23 @@ def _read(path: Path, lookups: Sequence[tuple[str, Lookup]], layout: Layout) -> 
 
 def _cell_records(path: Path, columns: Sequence[str], layout: Layout) -> list[Record]:
     header, rows = read_table(path, layout)
-    name, value = value_part(path, layout)
+    part_column, part_value = value_part(path, layout)
     counts = Counter(header)
-    for column in columns if name is None else [*columns, name]:
+    for column in columns if part_column is None else [*columns, part_column]:
         if column not in counts:
             raise InputError(_no_column(path, column, header, layout), path=path, line=1)
         if counts[column] > 1:
             problem = f"column {column!r} stands more than once in the header; rename the others"
             raise InputError(problem, path=path, line=1)
     positions = [header.index(column) for column in columns]
-    if name is not None:
-        part_position = header.index(name)
-        rows = ((line, cells) for line, cells in rows if cells[part_position] == value)
+    if part_column is not None:
+        part_position = header.index(part_column)
+        rows = ((line, cells) for line, cells in rows if cells[part_position] == part_value)
     records = [Record(line, tuple([cells[position] for position in positions])) for line, cells in rows]
-    if not records:
-        problem = "no rows after the header" if name is None else f"no row has {value!r} in a column {name!r}"
-        raise InputError(problem, path=path)
-    return records
+    if records:
+        return records
+    no_part = f"no row has {part_value!r} in a column {part_column!r}"
+    raise InputError("no rows after the header" if part_column is None else no_part, path=path)
 
 
 def _no_column(path: Path, column: str, header: Sequence[str], layout: Layout) -> str:

@@ -15,8 +15,7 @@ LEAST_ROWS = 50  # without a repeat; fewer rows choose worse than all rows do
 
 
 def without_order(task: Task, texts: Sequence[str]) -> tuple[str, ...]:
-    """A row's texts, sorted where rows in another order count as repeats: the texts of a pair, and a question with its candidates.
-    In an analogy, the order says what is asked."""
+    """A row's texts, sorted where another order is a repeat: of a pair, and of a choice. In an analogy, the order says what is asked."""
     return tuple(texts) if task.candidates is None and task.sides > 2 else tuple(sorted(texts))
 
 

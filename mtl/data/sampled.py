@@ -1,4 +1,4 @@
-"""The only rows that a task is scored on: a sample, which a key file names, and dev rows that are divided into those that choose and the others."""
+"""Samples: tasks that are scored on some rows of a split alone, as those that a key file names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +11,12 @@ from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.untrusted import Count, read_json
 from mtl.base.wording import listed
-from mtl.data.held_out import hold_out
-from mtl.data.splits import CHOOSING, TaskExamples
+from mtl.data.splits import TaskExamples
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
 MOST_NAMED = 3  # lines in one message; the others are counted
+REMEDY = "name the key.json that mtl annotate wrote"
 
 
 class TaskKey(TypedDict):
@@ -52,59 +52,49 @@ def scored_file(task: Task, data_dir: Path) -> Path:
     return path
 
 
-def read_key(name: Any, suite: Suite, data_dir: Path) -> Key:
+def read_key(setting: Any, suite: Suite, data_dir: Path) -> Key:
     """The content of the key file that the setting `rows` names, which is not trusted. Raises InputError, which names the file and the key, if it is
     damaged or not of this suite, if a task is scored on another split, and if a data file is not the one that the sample was drawn from."""
-    if not isinstance(name, str | Path):
-        raise InputError("must be the path of the key.json that mtl annotate wrote", key="rows", value=name)
-    path, remedy = Path(name), "name the key.json that mtl annotate wrote"
+    if not isinstance(setting, str | Path):
+        raise InputError("must be the path of the key.json that mtl annotate wrote", key="rows", value=setting)
+    path = Path(setting)
     if not path.exists():
-        raise InputError(f"no such file; {remedy}", path=path)
-    key = read_json(path, Key, remedy)
-    if key["suite"] != suite.name:
-        raise InputError(f"is of suite {key['suite']}, not of {suite.name}; set suite=", path=path, key="suite")
-    for id, sample in key["tasks"].items():
+        raise InputError(f"no such file; {REMEDY}", path=path)
+    content = read_json(path, Key, REMEDY)
+    if content["suite"] != suite.name:
+        raise InputError(f"is of suite {content['suite']}, not of {suite.name}; set suite=", path=path, key="suite")
+    for id, task_key in content["tasks"].items():
         if id not in suite.tasks:
-            raise InputError(f"suite {suite.name} has no such task; {remedy}", path=path, key=f"tasks.{id}")
-        task = suite.tasks[id]
-        if sample["split"] != task.scored_split:
-            problem = f"{sample['split']} rows, but the task is scored on {task.scored_split}; draw another sample"
-            raise InputError(problem, path=path, key=f"tasks.{id}.split")
-        file = scored_file(task, data_dir)
-        if not file.is_file():
-            raise InputError("no such file; the sample is of its rows; set data_dir=", path=file)
-        if sha256(file) != sample["sha256"]:
-            problem = f"{file} is not the file that the sample was drawn from; set data_dir=, or draw another sample"
-            raise InputError(problem, path=path, key=f"tasks.{id}.sha256")
-    return key
+            raise InputError(f"suite {suite.name} has no such task; {REMEDY}", path=path, key=f"tasks.{id}")
+        _check_task_key(task_key, suite.tasks[id], path, data_dir)
+    return content
+
+
+def _check_task_key(task_key: TaskKey, task: Task, path: Path, data_dir: Path) -> None:
+    """Raise InputError, as `read_key` with this path does, for the sample of a task that is not one of the rows that the task is scored on."""
+    if task_key["split"] != task.scored_split:
+        problem = f"{task_key['split']} rows, but the task is scored on {task.scored_split}; draw another sample"
+        raise InputError(problem, path=path, key=f"tasks.{task.id}.split")
+    file = scored_file(task, data_dir)
+    if not file.is_file():
+        raise InputError("no such file; the sample is of its rows; set data_dir=", path=file)
+    if sha256(file) != task_key["sha256"]:
+        problem = f"{file} is not the file that the sample was drawn from; set data_dir=, or draw another sample"
+        raise InputError(problem, path=path, key=f"tasks.{task.id}.sha256")
 
 
 def take_sample(part: TaskExamples, lines: Sequence[int], **where: Any) -> tuple[TaskExamples, RowSample]:
-    """A task of whose scored rows only those on these lines of their file are left. Raises InputError for a line without one, or named twice, with
-    the file and the key in `where`, which names the lines."""
-    split, wanted = part.task.scored_split, set(lines)
-    positions = [number for number, example in enumerate(part.rows[split]) if example.line in wanted]
+    """A task with those scored rows alone that stand on these lines of their file. Raises InputError, located by `where`, for wrong lines."""
+    split = part.task.scored_split
+    wanted = set(lines)
+    positions = [position for position, row in enumerate(part.rows[split]) if row.line in wanted]
     rows = [part.rows[split][position] for position in positions]
-    if unknown := sorted(wanted - {example.line for example in rows}):
+    if unknown := sorted(wanted - {row.line for row in rows}):
         raise InputError(f"has lines without a {split} row: {listed([*map(str, unknown)], MOST_NAMED)}", **where)
     if not rows or len(wanted) < len(lines):
         raise InputError("must name at least one line, and none twice", **where)
-    sample = RowSample([example.line for example in rows], positions, len(part.rows[split]))
+    sample = RowSample([row.line for row in rows], positions, len(part.rows[split]))
     return replace(part, rows={**part.rows, split: rows}), sample
-
-
-def divide_dev(part: TaskExamples, share: float) -> tuple[TaskExamples, RowSample]:
-    """A task whose dev rows are divided: this share of them chooses and is called CHOOSING, and the others are "dev", on which the task is scored.
-    Groups and equal texts stay together, as where rows are held out. Raises InputError if one of the two has no rows."""
-    rows = part.rows["dev"]
-    scored, choosing = hold_out(part.task, rows, share)
-    if not scored or not choosing:
-        problem = f"task {part.task.id}: too few groups of dev rows to divide them; leave choosing_share out, or the task (tasks=[…])"
-        raise InputError(problem, key="choosing_share", value=share)
-    scored_ids = set(map(id, scored))
-    positions = [number for number, row in enumerate(rows) if id(row) in scored_ids]
-    sample = RowSample([row.line for row in scored], positions, len(rows))
-    return replace(part, rows={**part.rows, "dev": scored, CHOOSING: choosing}), sample
 
 
 def sample_text(samples: Mapping[str, RowSample], splits: Mapping[str, str]) -> str:

@@ -1,5 +1,4 @@
 """Marked spans of texts, and units, as an encoder reads them: in tokens (`mtl.data.token_spans`).
-
 A text with spans that is longer than `max_length` is not cut at its end: it keeps the `max_length` tokens that are nearest to its spans, in their
 order. So the spans are always read, each with the words around it. The first token of a unit (`mtl.tasks.target_kind`) stands for it. A text with
 units is cut at its end; no model reads the units after the cut. A text without tokens has one unknown token."""
@@ -54,8 +53,8 @@ class SpanPlacer:
         self._first_token = 1 if boundary_words else 0  # the place of a text's first token in what an encoder reads
         self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # by text, its tokens and their characters
         self._cut: dict[tuple[int, bytes], CutText] = {}  # by their source and the places of the tokens that they keep
-        self._missed = 0  # the number of spans that share no character with a token
-        self._cut_units = 0  # the number of units that are after the cut
+        self._missed_spans = 0  # the number of spans that share no character with a token
+        self._unread_units = 0  # the number of units that are after the cut
 
     def place(self, task: Task, split: Split) -> Split:
         """The split with its token spans, where new texts replace those that are cut; for kinds with units, with the steps of its units."""
@@ -88,17 +87,17 @@ class SpanPlacer:
         if self._cut:
             kept = "they keep the tokens nearest to their spans"
             logger.warning("%d texts with spans are longer than %s tokens; %s", len(self._cut), limit, kept)
-        if self._cut_units:
-            logger.warning("%d tokens to predict are after %s; no model reads them", self._cut_units, limit)
-        if self._missed:
+        if self._unread_units:
+            logger.warning("%d tokens to predict are after %s; no model reads them", self._unread_units, limit)
+        if self._missed_spans:
             nearest = "the token nearest to them is read instead"
-            logger.warning("%d spans have no token of their own; %s", self._missed, nearest)
+            logger.warning("%d spans have no token of their own; %s", self._missed_spans, nearest)
 
     def _read_text(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
         """The number of the text that is read in place of this one, and the token spans in it, (spans, 2). `spans` are in characters."""
         words, characters = self._tokens_of(text)
         tokens, missed = span_tokens(spans, characters)
-        self._missed += missed
+        self._missed_spans += missed
         if len(words) <= self._max_length:
             return text, tokens
         kept = nearest_tokens(len(words), tokens, self._max_length)
@@ -125,7 +124,7 @@ class SpanPlacer:
         _, characters = self._tokens_of(text)
         tokens, _ = span_tokens(units, characters)
         is_read = is_whole | (tokens[:, 0] < self._max_length)
-        self._cut_units += int((~is_read).sum())
+        self._unread_units += int((~is_read).sum())
         return np.where(is_whole, WHOLE, tokens[:, 0] + self._first_token)[is_read]
 
     def _tokens_of(self, text: int) -> tuple[list[str], np.ndarray]:

@@ -1,9 +1,9 @@
-"""Texts as tokens: the tokenizer, the distinct texts of a suite, and the vocabulary that gives each word an id."""
+"""Texts as tokens: the tokenizer, the vocabulary that gives each word an id, and the distinct texts of a suite."""
 
-import copy
 import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -71,54 +71,35 @@ class Vocabulary:
         return np.array([self._ids.get(word, self.UNKNOWN) for word in words], dtype=np.int64)
 
 
+@dataclass(frozen=True, eq=False)
 class TokenizedTexts:
-    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs.
-    `types` are the distinct words; the words of text i are `types[j] for j in tokens[starts[i]:starts[i + 1]]`.
-    `empty` is the number of texts without a token, each of which has an unknown one, and `cut` the number of texts that were cut."""
+    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs."""
 
-    def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
-        """Tokenize the distinct texts (Moses), each cut to `max_length` tokens; with a `cache_dir`, only if no earlier call did."""
-        self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        if cache_dir is None:
-            self._tokenize(moses(language), max_length)
-            return
+    index: dict[str, int]  # by text, its number
+    types: list[str]  # the distinct words
+    tokens: np.ndarray  # int32 (tokens,), of all texts, as numbers of `types`
+    starts: np.ndarray  # int64 (texts + 1,), of each text in `tokens`, and the end of the last one
+    empty: int  # the number of texts without a token, each of which has an unknown one
+    cut: int  # the number of texts that were cut
+
+    @staticmethod
+    def tokenize(texts: Sequence[str], language: str, max_length: int, cache: Path | None = None) -> "TokenizedTexts":
+        """Tokenize the distinct texts (Moses), each cut to `max_length` tokens; with a folder `cache`, only if no earlier call did."""
+        index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        if cache is None:
+            return _tokenize(index, moses(language), max_length)
         key = hashlib.sha256(repr((FORMAT, language, max_length, moses_version())).encode())
-        for text in self.index:  # the length says where a text ends, since a text may have any character
+        for text in index:  # the length says where a text ends, since a text may have any character
             content = text.encode("utf-8", "surrogatepass")
             key.update(b"%d " % len(content) + content)
-        path = cache_dir / f"texts-{key.hexdigest()[:16]}.npz"
-        if not self._load(path):
-            self._tokenize(moses(language), max_length)
-            types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-            counted = np.array([self.empty, self.cut])
-            write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
-
-    def _tokenize(self, tokenize: Tokenizer, max_length: int) -> None:
-        """Tokenize the texts of `index`, and set all other attributes."""
-        self.empty = self.cut = 0
-        type_ids: dict[str, int] = {}
-        tokens = array("i")
-        starts = array("q", [0])
-        for text in progress(self.index, "tokenizing", "texts"):
-            words = tokenize(text)
-            self.cut += len(words) > max_length
-            self.empty += not words
-            tokens.extend(type_ids.setdefault(word, len(type_ids)) for word in words[:max_length] or [UNKNOWN])
-            starts.append(len(tokens))
-        self.types = list(type_ids)
-        self.tokens = np.array(tokens, dtype=np.int32)
-        self.starts = np.array(starts, dtype=np.int64)
-
-    def _load(self, path: Path) -> bool:
-        """Whether a file holds the cached tokens, which are then loaded; not if it is missing or damaged."""
-        try:
-            arrays = read_arrays(path)
-            self.types = arrays["types"].tobytes().decode("utf-8", "surrogatepass").split("\n")
-            self.tokens, self.starts = arrays["tokens"], arrays["starts"]
-            self.empty, self.cut = arrays["counted"].tolist()
-        except (OSError, ValueError, KeyError, InputError):
-            return False
-        return True
+        path = cache / f"texts-{key.hexdigest()[:16]}.npz"
+        if (cached := _read_cache(path, index)) is not None:
+            return cached
+        result = _tokenize(index, moses(language), max_length)
+        types = np.frombuffer("\n".join(result.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        counted = np.array([result.empty, result.cut])
+        write_arrays(path, {"types": types, "tokens": result.tokens, "starts": result.starts, "counted": counted})
+        return result
 
     def __len__(self) -> int:
         """The number of texts: the distinct ones, and those of `with_further`."""
@@ -131,33 +112,27 @@ class TokenizedTexts:
 
     def shortened(self, max_length: int) -> "TokenizedTexts":
         """The same texts, of which none is cut yet, each cut to its first `max_length` tokens."""
-        short = copy.copy(self)
         lengths = self.lengths
         positions = np.arange(len(self.tokens)) - np.repeat(self.starts[:-1], lengths)
-        short.tokens = self.tokens[positions < max_length]
-        short.starts = np.concatenate([[0], np.cumsum(np.minimum(lengths, max_length))])
-        short.cut += int((lengths > max_length).sum())
-        return short
+        starts = np.concatenate([[0], np.cumsum(np.minimum(lengths, max_length))])
+        cut = self.cut + int((lengths > max_length).sum())
+        return replace(self, tokens=self.tokens[positions < max_length], starts=starts, cut=cut)
 
     def with_further(self, texts: Sequence[Sequence[str]]) -> "TokenizedTexts":
         """The same texts, and after them further texts of at least one token each. They are not in `index`."""
-        longer = copy.copy(self)
         type_ids = {word: number for number, word in enumerate(self.types)}
         added = [type_ids.setdefault(word, len(type_ids)) for words in texts for word in words]
-        longer.types = list(type_ids)
-        longer.tokens = np.concatenate([self.tokens, np.array(added, dtype=self.tokens.dtype)])
-        longer.starts = np.concatenate([self.starts, self.starts[-1] + np.cumsum([len(words) for words in texts])])
-        return longer
+        tokens = np.concatenate([self.tokens, np.array(added, dtype=self.tokens.dtype)])
+        starts = np.concatenate([self.starts, self.starts[-1] + np.cumsum([len(words) for words in texts])])
+        return replace(self, types=list(type_ids), tokens=tokens, starts=starts)
 
     def with_boundaries(self) -> "TokenizedTexts":
         """The same texts, each with the words of BOUNDARIES around it."""
-        bounded = copy.copy(self)
-        bounded.types = [*self.types, *BOUNDARIES]
-        bounded.starts = self.starts + 2 * np.arange(len(self.starts))
         ends = np.column_stack([self.starts[:-1], self.starts[1:]])  # of each text, before which the words are inserted
         words = np.tile([len(self.types), len(self.types) + 1], len(self))
-        bounded.tokens = np.insert(self.tokens, ends.ravel(), words)
-        return bounded
+        tokens = np.insert(self.tokens, ends.ravel(), words)
+        starts = self.starts + 2 * np.arange(len(self.starts))
+        return replace(self, types=[*self.types, *BOUNDARIES], tokens=tokens, starts=starts)
 
     def words(self, text: int) -> list[str]:
         """The tokens of the text with this number: that in `Dataset.texts` and `Split.texts`, if these are the texts of a dataset."""
@@ -170,9 +145,35 @@ class TokenizedTexts:
         return np.bincount(self.tokens[np.repeat(wanted, self.lengths)], minlength=len(self.types))
 
 
+def _tokenize(index: dict[str, int], tokenizer: Tokenizer, max_length: int) -> TokenizedTexts:
+    """The texts of an index, tokenized."""
+    empty = cut = 0
+    type_ids: dict[str, int] = {}
+    tokens = array("i")
+    starts = array("q", [0])
+    for text in progress(index, "tokenizing", "texts"):
+        words = tokenizer(text)
+        cut += len(words) > max_length
+        empty += not words
+        tokens.extend(type_ids.setdefault(word, len(type_ids)) for word in words[:max_length] or [UNKNOWN])
+        starts.append(len(tokens))
+    return TokenizedTexts(index, list(type_ids), np.array(tokens, np.int32), np.array(starts, np.int64), empty, cut)
+
+
+def _read_cache(path: Path, index: dict[str, int]) -> TokenizedTexts | None:
+    """The cached tokens of the texts of an index; None if the file is missing or damaged."""
+    try:
+        arrays = read_arrays(path)
+        types = arrays["types"].tobytes().decode("utf-8", "surrogatepass").split("\n")
+        empty, cut = arrays["counted"].tolist()
+        return TokenizedTexts(index, types, arrays["tokens"], arrays["starts"], empty, cut)
+    except (OSError, ValueError, KeyError, InputError):
+        return None
+
+
 def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> TokenizedTexts:
     """The texts as `TokenizedTexts`. Log how many are cut, and how many have no token."""
-    result = TokenizedTexts(texts, language, max_length, cache_dir)
+    result = TokenizedTexts.tokenize(texts, language, max_length, cache_dir)
     if result.empty:
         message = "%d of %d distinct texts have no token; each is kept as one unknown token"
         logger.warning(message, result.empty, len(result))

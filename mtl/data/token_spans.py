@@ -50,9 +50,8 @@ def span_tokens(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, 
 
 
 def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
-    """The indices of the `most` tokens of a text that are nearest to a span, int64, ascending. `count` is the number of its tokens, and the spans are
-    in tokens, (spans, 2). Within spans, tokens near the start come first, so that a long span does not displace another one; of other equally near
-    tokens, the earlier ones do."""
+    """The indices of the `most` tokens of a text of `count` tokens that are nearest to a span, int64, ascending. The spans are in tokens, (spans, 2).
+    Within spans, tokens near the start come first, so that a long span does not displace another one; of other equally near ones, the earlier."""
     tokens = np.arange(count)
     start, stop = spans[:, :1], spans[:, 1:]
     before, behind = start - tokens, tokens - (stop - 1)  # by span and token; positive outside the span

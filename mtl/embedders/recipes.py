@@ -13,7 +13,7 @@ from mtl.base.untrusted import is_inside, is_web_address
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.hashes import fingerprints
 from mtl.data.held_out import FORMAT
-from mtl.data.splits import present_tasks
+from mtl.data.present_files import present_tasks
 from mtl.data.text import moses_version
 from mtl.tasks.sources import is_sha256
 from mtl.tasks.suite import Suite

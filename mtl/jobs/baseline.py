@@ -17,9 +17,10 @@ from mtl.base.settings.schema import PAPER
 from mtl.base.untrusted import AGAIN, read_json
 from mtl.base.version import versions
 from mtl.data.dataset import Dataset
+from mtl.data.present_files import check_present
 from mtl.data.repeats import choosing_notes
 from mtl.data.sample import write_generated
-from mtl.data.splits import CHOOSING, check_present
+from mtl.data.splits import CHOOSING
 from mtl.jobs.beside import kept_logistic
 from mtl.jobs.inputs import check_begun, prepare, source_stamps
 from mtl.jobs.job import WITHOUT_GPU, Job

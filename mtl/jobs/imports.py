@@ -13,8 +13,8 @@ from mtl.base.names import one_spelling
 from mtl.base.settings.schema import ImportedConfig, System
 from mtl.base.typed import UnknownKey, typed
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.data.present_files import check_present
 from mtl.data.sampled import TaskKey, read_key, scored_file
-from mtl.data.splits import check_present
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
 from mtl.jobs.values import Indices, predicted_values

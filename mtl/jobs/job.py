@@ -17,7 +17,7 @@ from mtl.base.settings.layers import differences, flatten, flatten_config, match
 from mtl.base.settings.schema import CHOICES, INDIFFERENT, PAPER, Config
 from mtl.base.typed import declared_keys
 from mtl.base.untrusted_yaml import read_yaml
-from mtl.data.splits import choose_scored, has_files
+from mtl.data.present_files import choose_scored, present_splits
 from mtl.jobs.configuration import merged_config
 from mtl.jobs.machine import device_of
 from mtl.jobs.predicted_files import PredictedValues
@@ -81,7 +81,7 @@ class Job:
         if not self.suite.allow_missing or self.config.tasks is not None:
             return []
         answered = [task for task in self.tasks if task.id not in self.unanswered]
-        present = {task.id for task in answered if has_files(task, self.data_dir)}
+        present = {task.id for task in answered if present_splits(task, self.data_dir)}
         absent = [task.id for task in answered if not present.issuperset({task.id, task.answered_by or task.id})]
         return absent if len(absent) < len(answered) else []
 

@@ -18,7 +18,7 @@ from mtl.base.terminal import write_data
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import check_plain_folder, read_json
 from mtl.data.blocks import encode_blocks
-from mtl.data.examples import Row, read_rows
+from mtl.data.examples import Row, read_examples
 from mtl.embedders import embedder_kind
 from mtl.methods import METHODS, method_name
 from mtl.methods.given_rows import as_rows
@@ -173,7 +173,8 @@ class Predictor:
         if out is not None and out.exists() and path.exists() and out.samefile(path):
             raise InputError("is the file that is read; name another one with --out", path=out)
         header = suite_task.target if self.config.submission.header == "task" else "target"
-        targets, kind = self._targets(task, read_rows(suite_task, path)), target_kind(suite_task)
+        rows = [example.row for example in read_examples(suite_task, path, targets=False)]
+        targets, kind = self._targets(task, rows), target_kind(suite_task)
         content = StringIO()
         if ending == ".csv":
             csv.writer(content, lineterminator="\n").writerows([cell] for cell in [header, *map(kind.format, targets)])

@@ -190,7 +190,7 @@ def _chart(run: FinishedRun, task: Task) -> dict[str, Any]:
         return {"seed": seed, "points": points}
     size = len(task.labels or ())
     confusion = np.zeros((size, size), dtype=int)
-    np.add.at(confusion, (kind.fit_targets(gold, None), kind.fit_targets(predicted, None)), 1)
+    np.add.at(confusion, (kind.training_targets(gold, None), kind.training_targets(predicted, None)), 1)
     return {"seed": seed, "confusion": confusion.tolist()}
 
 

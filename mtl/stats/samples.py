@@ -12,6 +12,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.log import logger
 from mtl.base.version import VERSION
+from mtl.data.hashes import task_fingerprint
 from mtl.runs.finished import FinishedRun
 from mtl.stats.comparison import Resampled, Sample, counted_with_rows, mean_over_tasks
 from mtl.stats.resampling import RESAMPLES, RowSet, resampled_scores, row_groups
@@ -153,7 +154,7 @@ def content_key(run: FinishedRun) -> str | None:
     files = [run.folder.scored_rows]
     for task in run.tasks:
         split = run.split(task)
-        digest.update(repr((task.fingerprint(), split)).encode())
+        digest.update(repr((task_fingerprint(task), split)).encode())
         files.append(run.folder.gold(split, task.id))
         files += [run.folder.predictions(seed, split, task.id) for seed in run.summary["seeds"]]
     try:

@@ -145,7 +145,7 @@ class Answer(Text, UnitKind):
 
     # Constant and random answers, scikit-learn's estimators.
 
-    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
+    def training_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
         assert sizes is not None
         rows = [np.zeros(size, dtype=np.int64) for size in sizes]
@@ -154,7 +154,7 @@ class Answer(Text, UnitKind):
             row[first : last + 1] = 1
         return np.concatenate(rows)
 
-    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
+    def estimator_targets(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         """The run of words with the largest sum of log-odds; no answer where the whole passage has higher ones."""
         assert sizes is not None
         rows = np.split(_log_odds(estimator, features), np.cumsum(sizes)[:-1])
@@ -164,14 +164,14 @@ class Answer(Text, UnitKind):
             predicted.append(NONE if odds[0] > total else unit_text(text, first + 1, last + 1))
         return np.array(predicted, dtype=object)
 
-    def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Codes (rows, 3) of runs at random positions, with lengths drawn from those of the training answers; length 0 means no answer."""
         assert sizes is not None
         lengths = np.minimum(rng.choice(_lengths(train), size=rows), sizes - 1)
         firsts = 1 + rng.integers(np.maximum(sizes - lengths, 1))
         return np.stack([firsts, firsts + lengths - 1, lengths == 0], axis=1).astype(np.float64)
 
-    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Codes (rows, 3). Each run of at most LONGEST words is equally probable, and so is no answer if training rows have none."""
         assert sizes is not None
         has_none = bool(self.head.answers(train))

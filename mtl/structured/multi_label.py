@@ -165,23 +165,23 @@ class MultiLabel(TargetKind):
         labels = members(self.task, target)
         return labels if self.task.indices is None else [self.names[self.labels.index(label)] for label in labels]
 
-    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
+    def training_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """Whether each row has each label, int64 (rows, labels) of 0 and 1."""
         return indicators(self.task, targets).toarray().astype(np.int64)
 
-    def fitting(self, estimator: Any) -> Any:
+    def trainable(self, estimator: Any) -> Any:
         from mtl.structured.by_label import labels_estimator  # not at the top: scikit-learn is slow to import
 
         return labels_estimator(estimator, len(self.labels))
 
-    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
+    def estimator_targets(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         return self.head.decode(np.asarray(estimator.predict(features)), [])
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
         """The log-odds of each label."""
         return estimator.decision_function(features).astype(np.float32)
 
-    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Each set of the task's labels is equally probable, whether it occurs or not."""
         return self.head.decode(rng.integers(2, size=(rows, len(self.labels))), [])
 

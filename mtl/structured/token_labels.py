@@ -150,12 +150,12 @@ class TokenLabels(UnitKind):
 
     # Constant and random answers, scikit-learn's estimators.
 
-    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
+    def training_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """The index of each token's label, int64 (tokens,)."""
         index = {tag: code for code, tag in enumerate(self.labels)}
         return np.array([index[tag] for tag in " ".join(targets).split()], dtype=np.int64)
 
-    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
+    def estimator_targets(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         return self._targets(estimator.predict(features).astype(np.int64), sizes)
 
     def repeat(self, answer: Target, rows: int, sizes: Sizes) -> np.ndarray:
@@ -163,12 +163,12 @@ class TokenLabels(UnitKind):
         assert sizes is not None
         return np.array([" ".join([str(answer)] * size) for size in sizes.tolist()], dtype=object)
 
-    def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """A random tag for each token, with the same distribution as the tags of the training rows."""
         assert sizes is not None
-        return self._targets(rng.choice(self.fit_targets(train, None), size=sizes.sum()), sizes)
+        return self._targets(rng.choice(self.training_targets(train, None), size=sizes.sum()), sizes)
 
-    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Each of the task's labels is equally probable for each token, whether it occurs or not."""
         assert sizes is not None
         return self._targets(rng.integers(len(self.labels), size=sizes.sum()), sizes)
@@ -191,7 +191,7 @@ class TokenLabels(UnitKind):
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """Every label, for all tokens, the most frequent first."""
-        counts = np.bincount(self.fit_targets(train, None), minlength=len(self.labels))
+        counts = np.bincount(self.training_targets(train, None), minlength=len(self.labels))
         return [self.labels[label] for label in np.argsort(-counts, kind="stable")]
 
     def _targets(self, codes: np.ndarray, sizes: Sizes) -> np.ndarray:

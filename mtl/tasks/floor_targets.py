@@ -1,5 +1,4 @@
 """What the simple baselines need of the targets of a task: constant and random answers, and how scikit-learn's estimators learn and predict targets.
-
 A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word, a text, or several values in one cell). Arrays
 of targets have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings."""
 
@@ -16,14 +15,15 @@ Target = float | str
 Sizes = np.ndarray | None  # int64 (rows,), the number of inputs, or of units, of each row; None if each row has one
 
 LEAST_PROBABILITY = 1e-6  # of a class, as estimators' probabilities are taken: their logarithms are finite
-MOST_CONSTANTS = 20  # how many of the most frequent targets are tried as the best constant answer
 
 
 class FloorTargets(ABC):
-    """The part of a `mtl.tasks.target_kind.TargetKind` that baselines need. Features are (inputs, features), `texts` as in `HeadTargets`."""
+    """The part of a `mtl.tasks.target_kind.TargetKind` that baselines need. `train` are the targets of the training rows, `rows` is the number of the
+    rows to predict, and `sizes` are those of these rows. Features are (inputs, features), `texts` as in `HeadTargets`."""
 
     dtype: ClassVar[Any] = np.float64  # of arrays of targets
-    estimator: ClassVar[str] = "classifier"  # or "regressor": which of a floor's two scikit-learn estimators fits
+    most_constants: ClassVar[int] = 20  # how many of the most frequent targets are tried as the best constant answer
+    estimator_type: ClassVar[str] = "classifier"  # or "regressor": which of a floor's two scikit-learn estimators fits
 
     @abstractmethod
     def format(self, target: Target) -> str:
@@ -36,30 +36,30 @@ class FloorTargets(ABC):
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """The answers that may be the best constant answer. Among equal scores, the first one is preferred."""
-        return [target for target, _ in Counter(train.tolist()).most_common(MOST_CONSTANTS)]
+        return [target for target, _ in Counter(train.tolist()).most_common(self.most_constants)]
 
     def repeat(self, answer: Target, rows: int, sizes: Sizes) -> np.ndarray:
         """The same answer for every row: targets (rows,)."""
         return np.full(rows, answer, dtype=self.dtype)
 
-    def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,), distributed as those of the training rows, or codes (rows, codes), which `HeadTargets.decode` makes targets."""
         return rng.choice(train, size=rows)
 
-    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,), or codes as in `draw`. Each answer that occurs in the training rows is equally probable."""
         return rng.choice(np.array(sorted(set(train.tolist())), dtype=self.dtype), size=rows)
 
-    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
-        """The targets (inputs,) that an estimator is trained on."""
+    def training_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
+        """The targets of rows with these sizes as an estimator is trained on them, (inputs,)."""
         return targets
 
-    def fitting(self, estimator: Any) -> Any:
-        """What is trained in place of an estimator that has not been trained."""
+    def trainable(self, estimator: Any) -> Any:
+        """What is trained in place of this new estimator: itself, or one that is made of it."""
         return estimator
 
-    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
-        """The targets (rows,) that a trained estimator predicts."""
+    def estimator_targets(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
+        """The targets (rows,) that a trained estimator predicts, of rows with these sizes."""
         return np.asarray(estimator.predict(features), dtype=self.dtype)
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:

@@ -70,12 +70,10 @@ def macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.nd
     return np.sum(scores, axis=0) / np.sum(present, axis=0)
 
 
-def _label_f1(
-    label: int, predicted: np.ndarray, gold: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _label_f1(label: int, guesses: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """F1 of one label, 0 where it neither occurs nor is predicted; and whether it occurs or is predicted. Both are (sets,)."""
-    right = weights @ ((predicted == label) & (gold == label)).astype(np.float64)
-    occurrences = weights @ (predicted == label).astype(np.float64) + weights @ (gold == label).astype(np.float64)
+    right = weights @ ((guesses == label) & (gold == label)).astype(np.float64)
+    occurrences = weights @ (guesses == label).astype(np.float64) + weights @ (gold == label).astype(np.float64)
     return np.divide(2 * right, occurrences, out=np.zeros_like(right), where=occurrences > 0), occurrences > 0
 
 

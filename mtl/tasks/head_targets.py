@@ -1,9 +1,7 @@
 """What a head needs of the targets of a task: how many outputs, which codes it is trained on, its loss, and what its outputs predict.
-
 Head outputs have the shape (inputs, outputs). A row has one input; in a choice, it has one for each candidate. Kinds with units
 (`mtl.tasks.target_kind.UnitKind`) have outputs for each unit, (units, outputs), those of units that a model does not read, because it cuts the text,
 left out. `sizes`, int64 (rows,), is the number of inputs, or of units, of each row, or None if each row has one.
-
 A head is trained on codes, float (rows,) or (rows, codes): a code is the index of an output, a number, or PAST after the last code of a row.
 `answers` are the words that the outputs of a head mean; they come from the training rows. Kinds without words have no answers. `texts` are the last
 texts of the rows, which only kinds with units read."""
@@ -103,11 +101,14 @@ class HeadTargets(ABC):
 class ClassesHead(HeadTargets):
     """One output for each class."""
 
+    weights: np.ndarray | None = None  # of the classes in the loss, float32 (outputs,); None: all count the same
+
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Cross-entropy."""
+        """Cross-entropy with these weights."""
         from torch.nn import functional as F
 
-        return F.cross_entropy(outputs, codes.long())
+        weights = None if self.weights is None else outputs.new_tensor(self.weights)
+        return F.cross_entropy(outputs, codes.long(), weight=weights)
 
     def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
         return log_mean(outputs)

@@ -26,10 +26,7 @@ class Scale:
         return score / self.divisor
 
     def show(self, score: float) -> str:
-        """A score × 100 as shown.
-        >>> SCALES[100].show(28.61), SCALES[1].show(28.61)
-        ('28.6', '0.286')
-        """
+        """A score × 100 as shown: 28.61 as 28.6, or as 0.286."""
         return f"{self.value(score):.{self.decimals}f}"
 
     def difference(self, points: float) -> str:

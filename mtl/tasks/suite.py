@@ -162,14 +162,11 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
     if not suite.tasks:
         raise InputError("names no task", path=path, key="tasks")
     _check_names(suite, path)
-    suite.data = suite.data and str(inside(path.parent, suite.data))
+    if suite.data:
+        suite.data = str(inside(path.parent, suite.data))
+    suite.title = suite.title or suite.name
     for id, task in suite.tasks.items():
-        task.id = str(id)
-        task.title = task.title or task.id
-        files = {**suite.files, **task.files}
-        task.files = {split: name and name.replace("{task}", task.id) for split, name in files.items()}
-        task.source = task.source or suite.source
-        task.kind = task.kind or task.implied_kind
+        _complete_task(task, str(id), suite)
     for id, task in suite.tasks.items():
         if task.decide:
             message = f"{counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
@@ -179,8 +176,17 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
         raise InputError(problem, path=path)
-    suite.title = suite.title or suite.name
     return suite
+
+
+def _complete_task(task: Task, id: str, suite: Suite) -> None:
+    """Set the id of a task, and what follows for it from the suite and from its other keys."""
+    task.id = id
+    task.title = task.title or id
+    files = {**suite.files, **task.files}
+    task.files = {split: name and name.replace("{task}", id) for split, name in files.items()}
+    task.source = task.source or suite.source
+    task.kind = task.kind or task.implied_kind
 
 
 def _check_names(suite: Suite, path: Path) -> None:

@@ -1,7 +1,5 @@
 """One task of a benchmark: its declaration in a suite file, with its columns, its target, its metric and its files; and its scored rows."""
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,11 +27,6 @@ BESIDE = " + "  # between the names of two files whose lines belong together, an
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 # Behind the name of a column with the place of marked words, how it counts.
 COUNTED = re.compile(r"\[(characters|words) from ([01])\](?= \+ |$)")
-# The fields of a task that predictions and scores depend on, beside the content of its files.
-SCORES_DEPEND_ON = (
-    "id", "text", "target", "labels", "label_separator", "range", "metric", "positive", "group", "same_source",
-    "files", "candidates", "scored", "answered_by", "columns", "chance", "spans", "header", "indices", "starts",
-)  # fmt: skip
 
 
 @dataclass
@@ -118,7 +111,7 @@ class Task:
 
     @property
     def sides(self) -> int:
-        """The number of texts in one model input: 1, or 2 for a pair. A choice has one input for each candidate."""
+        """The number of texts in one model input: 1, 2 for a pair, or more of words (`level`). A choice has one input for each candidate."""
         return len(self.text) + (0 if self.candidates is None else 1)
 
     @property
@@ -218,16 +211,6 @@ class Task:
         second_path = self.relative_paths(split)[1:]
         beside = inside(data_dir, second_path[0]) if second_path and data_dir is not None else None
         return replace(self.plain_layout, part=part or None, beside=beside)
-
-    def fingerprint(self) -> str:
-        """SHA-256 of the fields that scores depend on. Those that are None do not count, so that runs stay valid when a version adds a field."""
-        values = {name: value for name, value in vars(self).items() if name in SCORES_DEPEND_ON and value is not None}
-        if self.reading is not None:
-            keys = vars(self.reading).items()  # of which a later version has added `spans`
-            values["reading"] = {key: value for key, value in keys if key != "spans" or value is not None}
-        if self.kind != self.implied_kind:
-            values["kind"] = self.kind
-        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def span_ends(column: str) -> list[str]:

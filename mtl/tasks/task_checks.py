@@ -1,4 +1,4 @@
-"""What may be wrong with the declaration of one task in a suite file."""
+"""What may be wrong with the declaration of one task in a suite file. The first error is reported: a rule may rely on those before it."""
 
 import re
 
@@ -15,11 +15,12 @@ def task_problem(task: Task, average: str) -> str | None:
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if task.id == average:
         return f"id: {average!r} names the average of all tasks; choose another id"
-    return _target_problem(task) or _rows_problem(task) or _path_problem(task)
+    problem = _kind_problem(task) or _column_problem(task) or _span_problem(task) or _metric_problem(task, "metric")
+    return problem or _further_problem(task) or _rows_problem(task) or _path_problem(task)
 
 
-def _target_problem(task: Task) -> str | None:
-    """The error in the keys about targets, texts and metrics, as "key: message", or None."""
+def _kind_problem(task: Task) -> str | None:
+    """The error in the kind and the keys that only some kinds have, as "key: message", or None."""
     if not task.kind or sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1:
         return "labels: exactly one of labels (classification), range (regression) and candidates (choice) must be given, or kind: word or text"
     if task.kind not in TARGET_KINDS:
@@ -37,16 +38,21 @@ def _target_problem(task: Task) -> str | None:
     if not kind.has_parts and (len(task.target_columns) > 1 or task.label_separator is not None):
         key = "target" if len(task.target_columns) > 1 else "label_separator"
         return f"{key}: a task of kind {task.kind} has one value in one column, whose name has no '{BESIDE}'"
+    return None
+
+
+def _column_problem(task: Task) -> str | None:
+    """The error in the columns of texts and of a file without a header, as "key: message", or None."""
     columns = {column.removesuffix("[]") for column in (*task.text_columns, *task.target_columns)}
     if task.header is not None and not columns <= set(task.header):
         return "header: names the columns of a file without a header, among them those of text and target"
     if task.header is not None and len(set(task.header)) < len(task.header):
         return "header: names a column twice"
-    if any(column.endswith("[]") for column in task.text) and not kind.by_unit:
+    if any(column.endswith("[]") for column in task.text) and not TARGET_KINDS[task.kind].by_unit:
         return "text: a column with lists of texts can only be one of candidates, or of tokens with a label each"
     if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
-    return _span_problem(task) or _metric_problem(task, "metric") or _further_problem(task)
+    return None
 
 
 def _metric_problem(task: Task, key: str) -> str | None:

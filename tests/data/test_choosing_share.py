@@ -76,11 +76,11 @@ def test_the_scored_rows_choose_nothing(
         content[line - 1] = f"{text}\t{'arg' if label == 'glad' else 'glad'}"
     file.write_text("\n".join(content) + "\n", encoding="utf-8")
 
-    def divided(task: Task, rows: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
+    def choosing(task: Task, rows: Sequence[Example], share: float) -> set[int]:
         """The same division, which otherwise keeps the proportions of the labels."""
-        return [row for row in rows if row.line in lines], [row for row in rows if row.line not in lines]
+        return {number for number, row in enumerate(rows) if row.line not in lines}
 
-    monkeypatch.setattr("mtl.data.sampled.hold_out", divided)
+    monkeypatch.setattr("mtl.data.loading.held_out_numbers", choosing)
     run_baseline(job([*common, f"run_dir={tmp_path / 'second'}"]))
     for name in ("dev", CHOOSING, "test"):
         path = f"seed-1/predictions/{name}_pred_kansla.tsv"

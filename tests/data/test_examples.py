@@ -6,7 +6,7 @@ import pytest
 from data_files import write_jsonl, write_rows, write_table
 from input_errors import refused
 
-from mtl.data.examples import Example, make_example, read_examples, read_rows, read_targets
+from mtl.data.examples import Example, make_example, read_examples, read_targets
 from mtl.data.marked_spans import span_texts
 from mtl.tasks.task import Task
 
@@ -22,7 +22,7 @@ def test_columns_are_found_by_name_and_targets_need_not_be_read(tmp_path: Path) 
     assert read_examples(NUMBERS, path) == [Example(2, (("x", "y"),), 5.0, "7"), Example(3, (("u", "v"),), 1.0, "8")]
     path = write_table(tmp_path / "test.tsv", ("b", "a"), [("y", "x")])
     assert read_examples(NUMBERS, path, targets=False) == [Example(2, (("x", "y"),))]
-    assert read_rows(NUMBERS, path) == [("x", "y")]
+    assert [example.row for example in read_examples(NUMBERS, path, targets=False)] == [("x", "y")]
 
 
 def test_a_choice_has_one_input_for_each_candidate_wherever_they_stand(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_spans_are_in_the_order_of_the_texts_and_mark_the_text_beside_them(tmp_p
     (example,) = read_examples(SPANS, path)
     assert example.spans == ((4, 8), (0, 8), (2, 6)) and example.target == 1.0
     assert span_texts(SPANS, example.inputs[0], example.spans) == ("bank", "hög bank", "bank")
-    (row,) = read_rows(SPANS, path)
+    (row,) = [example.row for example in read_examples(SPANS, path, targets=False)]
     assert row == ("hög bank", "👩 bank", (4, 8), (0, 8), (2, 6)) == example.row
     assert make_example(SPANS, row) == Example(0, example.inputs, spans=example.spans)
     task = replace(SPANS, text=["text"], spans={"text": ["word.at"]})
@@ -155,5 +155,5 @@ def test_labels_that_look_like_json_may_be_values(tmp_path: Path, labels: list[s
 
 def test_null_targets_are_allowed_only_where_targets_are_not_read(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [{"x": "a", "y": None}])
-    assert read_rows(WORDS, path) == [("a",)]
+    assert [example.row for example in read_examples(WORDS, path, targets=False)] == [("a",)]
     refused(lambda: read_examples(WORDS, path), file="x.jsonl", line=1)

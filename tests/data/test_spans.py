@@ -123,7 +123,7 @@ def test_a_long_text_is_cut_around_its_spans(caplog: pytest.LogCaptureFixture) -
         (PAIR, (LONG, "kort text"), (*place("elva"), (0, 4))),
     )
     with caplog.at_level(logging.WARNING, "mtl"):
-        read, texts = with_token_spans(given, TokenizedTexts(given.texts, "sv", 5), "sv", 5)
+        read, texts = with_token_spans(given, TokenizedTexts.tokenize(given.texts, "sv", 5), "sv", 5)
     words = [word for (word,) in read_words(read, texts, SINGLE)]
     assert words == ["nio", "tio", "ett", "tolv", "nio", "tio", "kort", "text"]
     assert read_words(read, texts, PAIR) == [["elva"], ["kort"]]
@@ -147,26 +147,26 @@ def test_spans_longer_than_max_length_keep_a_token() -> None:
     for most, words in ((3, [["två", "tre"], ["tolv"]]), (1, [["två"], ["två"]])):
         start, stop = LONG.index("två"), LONG.index("elva")
         given = dataset((SINGLE, (LONG,), ((start, stop), *place("tolv"))))
-        read, texts = with_token_spans(given, TokenizedTexts(given.texts, "sv", most), "sv", most)
+        read, texts = with_token_spans(given, TokenizedTexts.tokenize(given.texts, "sv", most), "sv", most)
         assert read_words(read, texts, SINGLE) == words and texts.lengths.max() == most
 
 
 def test_texts_without_a_token_and_spans_without_one(caplog: pytest.LogCaptureFixture) -> None:
     given = dataset((SINGLE, (" \t ",), ((0, 1), (1, 3))), (SINGLE, ("ett  två",), ((3, 5), (5, 8))))
     with caplog.at_level(logging.WARNING, "mtl"):
-        read, texts = with_token_spans(given, TokenizedTexts(given.texts, "sv", 9), "sv", 9)
+        read, texts = with_token_spans(given, TokenizedTexts.tokenize(given.texts, "sv", 9), "sv", 9)
     assert read_words(read, texts, SINGLE) == [[UNKNOWN], [UNKNOWN], ["ett"], ["två"]]
     assert caplog.messages == ["3 spans have no token of their own; the token nearest to them is read instead"]
 
 
 def test_boundary_words_move_spans_and_tasks_without_them_are_read_as_ever() -> None:
     given = dataset((SINGLE, (LONG,), place("ett", "tolv")), (SINGLE, (" ",), ((0, 1), (0, 1))))
-    texts = TokenizedTexts(given.texts, "sv", 4)
+    texts = TokenizedTexts.tokenize(given.texts, "sv", 4)
     read, texts = with_token_spans(given, texts, "sv", 4, boundary_words=True)
     assert read_words(read, texts, SINGLE) == [["ett"], ["tolv"], [UNKNOWN], [UNKNOWN]]
     assert texts.words(read.splits["single"]["train"].texts[0, 0]) == ["<SOS>", "ett", "två", "elva", "tolv", "<EOS>"]
     given = dataset((PLAIN, (LONG,), ()), (PLAIN, ("kort text",), ()))
-    texts = TokenizedTexts(given.texts, "sv", 5)
+    texts = TokenizedTexts.tokenize(given.texts, "sv", 5)
     read, same = with_token_spans(given, texts, "sv", 5)
     assert same is texts and read.texts == given.texts
     assert read.splits["plain"]["train"] is given.splits["plain"]["train"]

@@ -9,12 +9,10 @@ from input_errors import refused
 from kinds_suite import write_kinds_suite
 from small_suite import write_tsv
 
-from mtl.base.errors import InputError
 from mtl.base.settings.layers import shipped
 from mtl.data.examples import read_examples
-from mtl.data.splits import check_present, choose_scored, has_files, missing_tasks, read_task, split_files
+from mtl.data.splits import read_task, split_files
 from mtl.tasks.layout import Reading
-from mtl.tasks.sources import Source
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
 
@@ -59,47 +57,6 @@ def test_read_task_holds_out_where_there_is_no_dev_file(suite_file: Path) -> Non
     path = suite_file.parent / "data/pairs/train.tsv"
     path.write_text("topic\ta\tb\tsame\n1\tx\ty\t0\n1\tx\tz\t1\n", encoding="utf-8")
     refused(lambda: read_task(suite.tasks["samma"], suite_file.parent / "data", 0.1), file="train.tsv")
-
-
-def test_missing_tasks_are_named(suite_file: Path) -> None:
-    suite = load_suite(suite_file)
-    data = suite_file.parent / "data"
-    assert missing_tasks(suite, data) == {}
-    (data / "scores/dev.tsv").unlink()
-    assert missing_tasks(suite, data) == {"betyg": data / "scores/dev.tsv"}
-    check_present(suite, suite.choose(["kansla"]), data)
-    with pytest.raises(InputError) as caught:
-        check_present(suite, suite.choose(None), data)
-    problem = f"{data / 'scores/dev.tsv'}: no such file; tasks of suite liten without their files: betyg;"
-    assert str(caught.value).startswith(problem) and "tasks=[kansla,samma]" in str(caught.value)
-    # A task has files if one of them is there; what its publisher has withdrawn is not to be fetched.
-    assert has_files(suite.tasks["betyg"], data)
-    for split in ("train", "test"):
-        (data / f"scores/{split}.tsv").unlink()
-    assert not has_files(suite.tasks["betyg"], data)
-    suite.tasks["samma"].withdrawn, suite.tasks["samma"].source = True, Source("https://example.org/x.zip")
-    (data / "pairs/train.tsv").unlink()
-    refused(lambda: check_present(suite, suite.choose(["samma"]), data), file="train.tsv")
-
-
-def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Path) -> None:
-    text = suite_file.read_text(encoding="utf-8")
-    suite_file.write_text(text.replace("folder: scores", "folder: scores\n    scored: dev_or_test"), encoding="utf-8")
-    declared, data = load_suite(suite_file), suite_file.parent / "data"
-    suite = choose_scored(declared, data)
-    task = suite.tasks["betyg"]
-    assert (task.scored, task.scored_split, task.files["dev"]) == ("dev", "dev", "dev.tsv")
-    assert suite.tasks["kansla"] is declared.tasks["kansla"]
-    assert set(read_task(task, data, 0.1).rows) == {"train", "dev", "test"}
-
-    write_tsv(data / "scores/test.tsv", ("text", "score"), ("ny", "3"), ("gammal", "4"))
-    (data / "scores/dev.tsv").unlink()
-    task = choose_scored(declared, data).tasks["betyg"]
-    assert (task.scored, task.files["dev"]) == ("test", None)
-    assert missing_tasks(choose_scored(declared, data), data) == {}
-    read = read_task(task, data, 0.1)
-    assert [row.target for row in read.rows["test"]] == [3.0, 4.0] and len(read.held_out) == 6
-    assert declared.tasks["betyg"].files["dev"] == "dev.tsv"  # the declaration itself stays
 
 
 @pytest.mark.parametrize(

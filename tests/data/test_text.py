@@ -10,7 +10,7 @@ from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses
 def test_moses_does_not_escape_and_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
     tokens = moses("pl")('Czytał "Potop" & <b>, 3,5 zł.')
     assert tokens == ["Czytał", '"', "Potop", '"', "&", "<", "b", ">", ",", "3,5", "zł", "."]
-    whole, cut = TokenizedTexts(TEXTS, "pl", 100), TokenizedTexts(TEXTS, "pl", 3)
+    whole, cut = TokenizedTexts.tokenize(TEXTS, "pl", 100), TokenizedTexts.tokenize(TEXTS, "pl", 3)
     short = whole.shortened(3)
     assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
     assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
@@ -37,26 +37,26 @@ def test_distinct_texts_are_tokenized_once(monkeypatch: pytest.MonkeyPatch) -> N
         return text.split()
 
     monkeypatch.setattr("mtl.data.text.moses", lambda _: tokenize)
-    check(TokenizedTexts(TEXTS, "pl", max_length=3))
+    check(TokenizedTexts.tokenize(TEXTS, "pl", max_length=3))
     assert seen == ["a b a", "c", "", "d e f g h", " "]
 
 
 def test_tokenized_texts_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
+    check(TokenizedTexts.tokenize(TEXTS, "pl", 3, tmp_path))
     (cached,) = tmp_path.iterdir()
     monkeypatch.setattr("mtl.data.text.moses", None)
-    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
+    check(TokenizedTexts.tokenize(TEXTS, "pl", 3, tmp_path))
     monkeypatch.undo()
     for damaged in (b"", cached.read_bytes()[:100]):
         cached.write_bytes(damaged)
-        check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
+        check(TokenizedTexts.tokenize(TEXTS, "pl", 3, tmp_path))
     # Other texts, another language or length, and other versions of the format and the tokenizer get another file.
     for texts, language, length in ((TEXTS[1:], "pl", 3), (TEXTS, "sv", 3), (TEXTS, "pl", 4)):
-        TokenizedTexts(texts, language, length, tmp_path)
+        TokenizedTexts.tokenize(texts, language, length, tmp_path)
     monkeypatch.setattr("mtl.data.text.FORMAT", 0)
-    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
+    check(TokenizedTexts.tokenize(TEXTS, "pl", 3, tmp_path))
     monkeypatch.setattr("sacremoses.__version__", "0")
-    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
+    check(TokenizedTexts.tokenize(TEXTS, "pl", 3, tmp_path))
     assert len(list(tmp_path.iterdir())) == 6
 
 
@@ -65,14 +65,14 @@ def test_tokenized_texts_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     [(["x\0y", "z"], ["x", "y\0z"]), (["a\0b"], ["a", "b"]), (["1 a"], ["a"]), (["a1 b"], ["a", "b"])],
 )
 def test_texts_of_any_character_have_a_cache(tmp_path: Path, first: list[str], second: list[str]) -> None:
-    TokenizedTexts(first, "pl", 3, tmp_path)
-    cached, computed = TokenizedTexts(second, "pl", 3, tmp_path), TokenizedTexts(second, "pl", 3)
+    TokenizedTexts.tokenize(first, "pl", 3, tmp_path)
+    cached, computed = TokenizedTexts.tokenize(second, "pl", 3, tmp_path), TokenizedTexts.tokenize(second, "pl", 3)
     assert [cached.words(text) for text in range(len(second))] == [computed.words(text) for text in range(len(second))]
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_boundary_words_stand_around_each_text_and_in_none() -> None:
-    plain = TokenizedTexts(TEXTS, "pl", 3)
+    plain = TokenizedTexts.tokenize(TEXTS, "pl", 3)
     bounded = plain.with_boundaries()
     for text in range(len(plain)):
         assert bounded.words(text) == ["<SOS>", *plain.words(text), "<EOS>"]

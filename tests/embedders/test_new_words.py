@@ -26,7 +26,7 @@ def reader(folder: Path, file: Path | None = None) -> WordReader:
 
 
 def vectors_of(made: WordReader, text: str) -> list[list[float]]:
-    tokens, _ = made.sequences(TokenizedTexts([text], "pl", 9)).gather(torch.tensor([0]))
+    tokens, _ = made.sequences(TokenizedTexts.tokenize([text], "pl", 9)).gather(torch.tensor([0]))
     return made.embedder(tokens)[0].tolist()
 
 

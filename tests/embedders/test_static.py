@@ -110,7 +110,7 @@ def test_a_word_that_is_new(suite_file: Path, tmp_path: Path, changes: dict[str,
     finished = RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
     reader = run_words(finished)
     reader.embedder.load_state_dict(weights)
-    tokens, _ = reader.sequences(TokenizedTexts(["månen månarna"], "sv", 9)).gather(torch.tensor([0]))
+    tokens, _ = reader.sequences(TokenizedTexts.tokenize(["månen månarna"], "sv", 9)).gather(torch.tensor([0]))
     vectors = reader.embedder(tokens)[0].detach()
     model = fasttext.load_model(str(path))
     for word, kind, vector in zip(("månen", "månarna"), new, vectors, strict=True):
@@ -152,7 +152,7 @@ def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(suite_file:
     saved = RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
     reader = EMBEDDERS["glove"].load(saved)
     reader.embedder.load_state_dict(weights)
-    tokens, _ = reader.sequences(TokenizedTexts(["Solen solen SOLEN"], "sv", 9)).gather(torch.tensor([0]))
+    tokens, _ = reader.sequences(TokenizedTexts.tokenize(["Solen solen SOLEN"], "sv", 9)).gather(torch.tensor([0]))
     read = reader.embedder(tokens)[0]
     assert read[:2].tolist() == [[9, 9, 9], [0.5, -1, 0.25]] and torch.equal(read[2], weights["table.weight"][1])
 

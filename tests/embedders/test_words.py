@@ -10,7 +10,7 @@ from mtl.embedders.interface import coverage
 from mtl.embedders.words import WordEmbedder, frequent_words
 from mtl.model.encoder import Encoder
 
-COUNTED = TokenizedTexts(["kot kot", "kot pies", "dom dom"], "pl", 10)
+COUNTED = TokenizedTexts.tokenize(["kot kot", "kot pies", "dom dom"], "pl", 10)
 
 
 def test_padding_is_zero_gradients_are_sparse_and_some_rows_keep_their_values() -> None:
@@ -34,7 +34,7 @@ def test_padding_is_zero_gradients_are_sparse_and_some_rows_keep_their_values() 
 
 
 def test_the_most_frequent_words_and_those_added_after_them() -> None:
-    texts = TokenizedTexts(["d c b a", "b a c", "a b e", "e e e f"], "pl", 9)
+    texts = TokenizedTexts.tokenize(["d c b a", "b a c", "a b e", "e e e f"], "pl", 9)
     training = np.array([0, 1, 2])
     for min_count in (1, 2, 3):
         for max_words in (None, 1, 2, 3, 9):

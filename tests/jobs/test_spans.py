@@ -13,7 +13,7 @@ from spans_suite import write_spans_suite
 
 import mtl
 from mtl.api.cli import main
-from mtl.data.examples import read_rows
+from mtl.data.examples import read_examples
 from mtl.jobs.baseline import run_baseline
 from mtl.runs.folder import RunFolder
 
@@ -64,7 +64,8 @@ def test_token_outputs_are_rounded_as_in_the_run(folder: Path, monkeypatch: pyte
     given = rounded_inputs(monkeypatch)
     run = mtl.load(folder / "run")
     for task in ("refers", "sense"):
-        run.predict(task, read_rows(run.suite.tasks[task], folder / f"data/{task}/dev.jsonl"))
+        examples = read_examples(run.suite.tasks[task], folder / f"data/{task}/dev.jsonl", targets=False)
+        run.predict(task, [example.row for example in examples])
     assert given and all(given)
 
 

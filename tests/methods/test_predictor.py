@@ -154,7 +154,7 @@ def test_blocks_and_poolings(small_run: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("mtl.data.blocks.BLOCK", 2)
     predictor = mtl.load(small_run)
     texts = ["solen skiner nummer 1", "helt nya ord", "jag", "regnet faller"]
-    sequences = predictor.model.to_sequences(TokenizedTexts(texts, "sv", 99))  # type: ignore[attr-defined]
+    sequences = predictor.model.to_sequences(TokenizedTexts.tokenize(texts, "sv", 99))  # type: ignore[attr-defined]
     for pooling, pool in (("max", np.max), ("mean", np.mean)):
         vectors = predictor.encode(texts, pooling)
         for number, vector in enumerate(vectors):

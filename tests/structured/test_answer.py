@@ -161,17 +161,17 @@ class Estimator:
 
 def test_estimators_learn_words_and_predict_the_run_with_the_largest_sum() -> None:
     sizes = np.array([len(units_of(PASSAGE))] * 3)
-    wanted = KIND.fit_targets(TARGETS, sizes).reshape(3, -1)
+    wanted = KIND.training_targets(TARGETS, sizes).reshape(3, -1)
     assert [np.flatnonzero(row).tolist() for row in wanted] == [[2], [0], [7]]
     odds = np.full((3, sizes[0]), -1.0)
     odds[0, 4:7] = 1, -0.5, 2  # Anna moved to
     odds[1, 0], odds[2, 1] = 0.5, -0.5
-    found = KIND.from_estimator(Estimator("decision_function", odds.ravel()), None, sizes, PASSAGES)
+    found = KIND.estimator_targets(Estimator("decision_function", odds.ravel()), None, sizes, PASSAGES)
     assert found.tolist() == ["Anna moved to", "", "In"]
     right = 1 / (1 + np.exp(-odds.ravel()))
     estimator = Estimator("predict_proba", np.stack([1 - right, right], axis=1))
-    assert KIND.from_estimator(estimator, None, sizes, PASSAGES).tolist() == found.tolist()
-    empty = KIND.from_estimator(Estimator("decision_function", np.array([-3.0])), None, np.array([1]), [""])
+    assert KIND.estimator_targets(estimator, None, sizes, PASSAGES).tolist() == found.tolist()
+    empty = KIND.estimator_targets(Estimator("decision_function", np.array([-3.0])), None, np.array([1]), [""])
     assert empty.tolist() == [""]
 
 
@@ -180,7 +180,7 @@ def test_random_answers_are_runs_of_words() -> None:
     sizes = np.full(rows, len(units_of("a b c d")))
 
     def drawn(draw: Any) -> Counter[str]:
-        codes = draw(TARGETS[:2], sizes, rows, rng)
+        codes = draw(TARGETS[:2], rows, sizes, rng)
         return Counter(KIND.head.decode(codes, [NONE_ALLOWED], ["a b c d"] * rows).tolist())
 
     of_training, of_all = drawn(KIND.draw), drawn(KIND.uniform)
@@ -188,7 +188,7 @@ def test_random_answers_are_runs_of_words() -> None:
     assert len(of_all) == 11  # none, and 4 + 3 + 2 + 1 runs
     assert all(count / rows == pytest.approx(1 / 11, abs=0.03) for count in of_all.values())
     for draw in (KIND.draw, KIND.uniform):  # a passage without words has no run
-        codes = draw(TARGETS[:1], np.array([1, 1]), 2, rng)
+        codes = draw(TARGETS[:1], 2, np.array([1, 1]), rng)
         assert KIND.head.decode(codes, [NONE_ALLOWED], ["", " "]).tolist() == ["", ""]
     assert KIND.usual(TARGETS, PASSAGES, [PASSAGE], ["Who moved to Warsaw?"]).tolist() == ["Anna"]
 

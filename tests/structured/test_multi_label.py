@@ -161,11 +161,11 @@ def test_heads_learn_each_label_by_itself() -> None:
 
 
 def test_floors_and_reports() -> None:
-    assert KIND.fit_targets(TARGETS, None).tolist() == [[1, 0, 1], [0, 0, 0], [0, 1, 0], [1, 1, 1]]
+    assert KIND.training_targets(TARGETS, None).tolist() == [[1, 0, 1], [0, 0, 0], [0, 1, 0], [1, 1, 1]]
     rng = np.random.default_rng(1)
-    drawn = KIND.uniform(TARGETS, None, 4000, rng)
+    drawn = KIND.uniform(TARGETS, 4000, None, rng)
     assert indicators(TASK, drawn).toarray().mean(axis=0) == pytest.approx([0.5] * 3, abs=0.05)
-    assert set(KIND.draw(TARGETS, None, 50, rng)) == set(TARGETS)
+    assert set(KIND.draw(TARGETS, 50, None, rng)) == set(TARGETS)
     described = "joy 50.0%, big fear 50.0%, rage 50.0%; 1.50 labels a row, none in 25.0% of the rows; 4 different sets"
     assert KIND.distribution(TARGETS) == described
     assert KIND.absent(np.array(["joy"], dtype=object)) == ["big fear", "rage"]

@@ -10,7 +10,6 @@ import pytest
 import torch
 from scipy.special import log_softmax, softmax
 
-from mtl.tasks.floor_targets import MOST_CONSTANTS
 from mtl.tasks.kinds.text import escape, unescape
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
@@ -40,10 +39,10 @@ SIZES = np.array([2, 4, 12, 1])  # candidates of each row
 def test_every_kind_is_here_trains_estimators_and_has_outputs() -> None:
     assert {name: type(kind) for name, kind in KINDS.items()} == TARGET_KINDS.core
     assert LABELS.parse("arg") == 1 and NUMBER.parse("4e0") == 4 and CHOICE.parse("7") == 7
-    assert LABELS.fit_targets(TARGETS["labels"], None).tolist() == [0, 2, 2, 1]
-    assert NUMBER.fit_targets(TARGETS["number"], None).tolist() == TARGETS["number"].tolist()
-    assert WORD.fit_targets(TARGETS["word"], None).tolist() == TARGETS["word"].tolist()
-    chosen = CHOICE.fit_targets(np.array([1.0, 0, 2]), np.array([2, 1, 4]))
+    assert LABELS.training_targets(TARGETS["labels"], None).tolist() == [0, 2, 2, 1]
+    assert NUMBER.training_targets(TARGETS["number"], None).tolist() == TARGETS["number"].tolist()
+    assert WORD.training_targets(TARGETS["word"], None).tolist() == TARGETS["word"].tolist()
+    chosen = CHOICE.training_targets(np.array([1.0, 0, 2]), np.array([2, 1, 4]))
     assert chosen.tolist() == [0, 1, 1, 0, 0, 1, 0]
     assert [KINDS[name].head.outputs(KINDS[name].head.answers(TARGETS[name])) for name in HEADS] == [3, 1, 1, 3]
     assert HEADS == ["labels", "number", "choice", "word"]
@@ -198,22 +197,22 @@ class Estimator:
 
 
 def test_what_an_estimator_predicts() -> None:
-    assert NUMBER.from_estimator(Estimator(predict=[0.5, 3.5, 9]), None, None).tolist() == [1, 3.5, 5]
-    labels = LABELS.from_estimator(Estimator(predict=np.array([2, 0])), None, None)
+    assert NUMBER.estimator_targets(Estimator(predict=[0.5, 3.5, 9]), None, None).tolist() == [1, 3.5, 5]
+    labels = LABELS.estimator_targets(Estimator(predict=np.array([2, 0])), None, None)
     assert labels.tolist() == [2, 0] and labels.dtype == np.float64
-    words = WORD.from_estimator(Estimator(predict=np.array(["sol", "dag"])), None, None)
+    words = WORD.estimator_targets(Estimator(predict=np.array(["sol", "dag"])), None, None)
     assert words.tolist() == ["sol", "dag"] and words.dtype == object
     scores = np.array([0.1, 0.3, -2.0, 0.5, 0.5, 0.4])
     sizes = np.array([2, 1, 3])
-    assert CHOICE.from_estimator(Estimator(decision_function=scores), None, sizes).tolist() == [1, 0, 0]
+    assert CHOICE.estimator_targets(Estimator(decision_function=scores), None, sizes).tolist() == [1, 0, 0]
     probabilities = np.stack([1 - scores, scores], axis=1)
-    assert CHOICE.from_estimator(Estimator(predict_proba=probabilities), None, sizes).tolist() == [1, 0, 0]
+    assert CHOICE.estimator_targets(Estimator(predict_proba=probabilities), None, sizes).tolist() == [1, 0, 0]
 
 
 @pytest.mark.parametrize("name", ["labels", "number", "word", "text"])
 def test_random_targets_are_distributed_as_in_training(name: str) -> None:
     train = TARGETS[name]
-    drawn = Counter(KINDS[name].draw(train, None, 4000, np.random.default_rng(3)).tolist())
+    drawn = Counter(KINDS[name].draw(train, 4000, None, np.random.default_rng(3)).tolist())
     for target, count in Counter(train.tolist()).items():
         assert drawn[target] / 4000 == pytest.approx(count / len(train), abs=0.04)
     assert set(drawn) <= set(train.tolist())
@@ -221,13 +220,13 @@ def test_random_targets_are_distributed_as_in_training(name: str) -> None:
 
 def test_uniform_and_commonest_targets() -> None:
     rng = np.random.default_rng(5)
-    labels = Counter(LABELS.uniform(np.array([0.0, 0, 0]), None, 3000, rng).tolist())
+    labels = Counter(LABELS.uniform(np.array([0.0, 0, 0]), 3000, None, rng).tolist())
     assert set(labels) == {0, 1, 2} and all(abs(count / 3000 - 1 / 3) < 0.04 for count in labels.values())
-    numbers = NUMBER.uniform(np.array([2.0, 4.0, 4.0, 4.0]), None, 3000, rng)
+    numbers = NUMBER.uniform(np.array([2.0, 4.0, 4.0, 4.0]), 3000, None, rng)
     assert 2 <= numbers.min() < 2.01 and 3.99 < numbers.max() <= 4 and abs(numbers.mean() - 3) < 0.05
-    words = Counter(WORD.uniform(TARGETS["word"], None, 3000, rng).tolist())
+    words = Counter(WORD.uniform(TARGETS["word"], 3000, None, rng).tolist())
     assert set(words) == set(TARGETS["word"]) and all(abs(count / 3000 - 1 / 3) < 0.04 for count in words.values())
-    choices = CHOICE.uniform(TARGETS["choice"], np.repeat([2, 4], 1500), 3000, rng)
+    choices = CHOICE.uniform(TARGETS["choice"], 3000, np.repeat([2, 4], 1500), rng)
     assert set(choices[:1500]) == {0, 1} and set(choices[1500:]) == {0, 1, 2, 3}
     assert LABELS.commonest(np.array([2.0, 2, 0])) == 2
     # "arg" is before "glad" and "trött" in the alphabet, although not in the suite file.
@@ -240,7 +239,7 @@ def test_uniform_and_commonest_targets() -> None:
     assert CHOICE.constants(np.array([3.0, 1, 1])) == [1, 3]
     assert WORD.constants(np.array(["dag", "sol", "sol"], dtype=object)) == ["sol", "dag"]
     assert TEXT.constants(TARGETS["text"]) == ["regn\x85\u2028"]
-    assert len(WORD.constants(np.array([str(number) for number in range(99)], dtype=object))) == MOST_CONSTANTS
+    assert len(WORD.constants(np.array([str(number) for number in range(99)], dtype=object))) == WORD.most_constants
 
 
 def test_words_for_a_reader_and_any_text_read_back() -> None:

@@ -2,12 +2,8 @@ import doctest
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 import mtl.tasks.task
 from mtl.tasks.scale import SCALES
-from mtl.tasks.sources import HubSource, Source
-from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
 
 PAIR = Task("t", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy", folder="f")
@@ -29,30 +25,7 @@ def test_texts_of_an_input_files_and_the_scored_split() -> None:
     assert task.path("dev", Path("data")) is None and task.path("test", Path("data")) is None
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *({"text": ["x"]}, {"target": "x"}, {"labels": ["arg", "glad"]}, {"labels": None, "range": [0.0, 1.0]}),
-        *({"metric": "macro_f1"}, {"positive": "glad"}, {"group": "x"}, {"same_source": "glad"}, {"scored": "test"}),
-        *({"chance": "1/5"}, {"candidates": ["x[]"]}, {"answered_by": "samma"}, {"columns": ["x"]}, {"spans": {"text": ["x"]}}),
-        {"files": {"train": "dev.tsv", "dev": "train.tsv", "test": "test.tsv"}},
-        {"files": {"train": "train.tsv", "dev": None, "test": "test.tsv"}},
-    ],
-)  # fmt: skip
-def test_a_fingerprint_follows_what_scores_depend_on(suite_file: Path, change: dict[str, object]) -> None:
-    task = load_suite(suite_file).tasks["kansla"]
-    before = task.fingerprint()
-    task.title, task.rows, task.source = "Other", {"train": 7}, Source("https://example.org/a.zip")
-    task.hub = HubSource("a/b")
-    task.also, task.breakdown = ["macro_f1"], ["x"]
-    task.level, task.checksums = "word", {"train": "git:" + 40 * "0"}
-    assert task.fingerprint() == before
-    assert replace(task, **change).fingerprint() != before  # type: ignore[arg-type]
-
-
-def test_marked_spans_are_in_the_order_of_the_texts_and_new_fields_leave_fingerprints() -> None:
-    """SHA-256 of the fields that have a value, in the order of their names: runs of older versions recorded it."""
-    assert PAIR.fingerprint() == "7ed236644ac10cf7b9cd1e576fb3aada8b3588b0c3b2f8671ee75ea2d5fb25db"
+def test_marked_spans_are_in_the_order_of_the_texts() -> None:
     task = replace(PAIR, spans={"b": ["x.at"], "a": ["y", "z"]})
     assert task.marked == [(0, "y"), (0, "z"), (1, "x.at")]
     assert task.span_columns == ["y.start", "y.stop", "z.start", "z.stop", "x.at.start", "x.at.stop"]

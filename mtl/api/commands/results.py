@@ -115,7 +115,7 @@ def _job_with_logged_suite(settings: Sequence[str]) -> "Job":
 
 def _score(arguments: argparse.Namespace) -> None:
     from mtl.base.settings.layers import find_yaml
-    from mtl.data.splits import choose_scored
+    from mtl.data.present_files import choose_scored
     from mtl.submissions.scores import score_predictions
     from mtl.tasks.suite import load_suite
 

@@ -13,9 +13,10 @@ from mtl.benchmark_making.annotate.draw import sample_id
 from mtl.benchmark_making.annotate.form import COLUMNS
 from mtl.data.columns import text
 from mtl.data.examples import Example
+from mtl.data.present_files import check_present
 from mtl.data.records import Record, read_records
 from mtl.data.sampled import MOST_NAMED, Key, scored_file, take_sample
-from mtl.data.splits import check_present, read_task
+from mtl.data.splits import read_task
 from mtl.jobs.job import Job
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind

@@ -18,9 +18,10 @@ from mtl.base.folders import new_folder
 from mtl.base.typed import typed
 from mtl.benchmark_making.annotate.form import render_form
 from mtl.data.examples import Example
+from mtl.data.present_files import check_present
 from mtl.data.sample import write_generated
 from mtl.data.sampled import Key, TaskKey, scored_file
-from mtl.data.splits import check_present, read_task
+from mtl.data.splits import read_task
 from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import first_kind

@@ -17,7 +17,7 @@ from mtl.benchmark_making.audits.part_scores import CONSTANT, EVERYTHING, LENGTH
 from mtl.benchmark_making.audits.parts import Finding
 from mtl.data.dataset import Split
 from mtl.data.loading import load_dataset
-from mtl.data.splits import present_tasks
+from mtl.data.present_files import present_tasks
 from mtl.data.text import tokenized
 from mtl.jobs.job import Job
 from mtl.methods import METHODS

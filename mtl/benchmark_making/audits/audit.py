@@ -18,7 +18,7 @@ from mtl.benchmark_making.audits.sizes import size_sections
 from mtl.benchmark_making.audits.task_files import HELD_OUT, TaskFiles, read_files
 from mtl.benchmark_making.audits.text_findings import text_findings
 from mtl.data.hashes import changed_splits, hash_files
-from mtl.data.splits import check_present, has_files
+from mtl.data.present_files import check_present, present_splits
 from mtl.jobs.job import Job
 from mtl.tasks.targets import target_kind
 
@@ -43,7 +43,7 @@ class Audit:
 def audit(job: Job) -> Audit:
     """Read the suite's data as a run does, and check it. Raises InputError without data, and if the embeddings cannot be loaded."""
     suite, data_dir = job.suite, job.data_dir
-    if not any(has_files(task, data_dir) for task in job.tasks):
+    if not any(present_splits(task, data_dir) for task in job.tasks):
         check_present(suite, job.tasks, data_dir)
     tasks = [read_files(suite, task, data_dir, job.config.held_out) for task in job.tasks]
     sizes = size_sections(job, tasks)

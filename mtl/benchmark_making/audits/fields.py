@@ -104,7 +104,7 @@ def _guesses_by_value(kind: TargetKind, values: Field, targets: np.ndarray, fold
 
 def _errors(kind: TargetKind, answers: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """The error of each answer, (rows,): the squared distance of numbers, or else whether it is wrong."""
-    return (answers - targets) ** 2 if kind.estimator == "regressor" else (answers != targets).astype(np.float64)
+    return (answers - targets) ** 2 if kind.estimator_type == "regressor" else (answers != targets).astype(np.float64)
 
 
 def _folds(groups: Sequence[str | None]) -> np.ndarray:

@@ -20,7 +20,7 @@ def size_sections(job: Job, tasks: Sequence[TaskFiles]) -> tuple[str, str]:
     """The table of rows, lengths in tokens, cut texts and unknown words, and what its columns mean. Raises InputError for bad embeddings."""
     config = job.config
     texts = [text for files in tasks for part in files.as_read.values() for row in part.rows for text in row.texts]
-    uncut = TokenizedTexts(texts, job.suite.language, sys.maxsize, Path(config.cache_dir))
+    uncut = TokenizedTexts.tokenize(texts, job.suite.language, sys.maxsize, Path(config.cache_dir))
     cut = uncut.shortened(config.max_length)
     unknown = None  # of each text, the number of tokens without a vector
     training = [_text_numbers(uncut, files.as_used["train"]) for files in tasks if "train" in files.as_used]

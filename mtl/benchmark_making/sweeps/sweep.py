@@ -15,8 +15,8 @@ from mtl.base.log import logger
 from mtl.base.settings.layers import check_names_no_code, find_yaml, flatten, flatten_config
 from mtl.base.settings.schema import INDIFFERENT, PAPER
 from mtl.base.untrusted_yaml import read_yaml
+from mtl.data.present_files import check_present, present_splits
 from mtl.data.sample import awaits_generation
-from mtl.data.splits import check_present, has_files
 from mtl.jobs.job import Job, load_job, load_run
 from mtl.methods import METHODS
 
@@ -141,8 +141,8 @@ def _as_name(value: Any) -> str:
 def _is_idle(job: Job) -> bool:
     """Whether the method has no task: it answers none of the chosen ones, or only tasks that the data lacks (`allow_missing`)."""
     answered = [task for task in job.tasks if task.id not in job.unanswered]
-    if job.suite.allow_missing and any(has_files(task, job.data_dir) for task in job.suite.tasks.values()):
-        answered = [task for task in answered if has_files(task, job.data_dir)]
+    if job.suite.allow_missing and any(present_splits(task, job.data_dir) for task in job.suite.tasks.values()):
+        answered = [task for task in answered if present_splits(task, job.data_dir)]
     return not answered
 
 

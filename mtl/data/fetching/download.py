@@ -30,13 +30,11 @@ class _TemporaryError(Exception):
     """The transfer stopped early, or the server has a temporary error: try again."""
 
 
-def download(
-    url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
-) -> None:
+def download(url: str, path: Path, checksum: str | None = None, size: int | None = None, log_hash: bool = True) -> None:
     """Download a file, unless it is there already, with this checksum if one is named. The bytes are written to `NAME.part` in the same folder, and
     `path` is created when the file is complete and verified. A call after an interruption requests only the rest, unless the file has changed. Raises
     UnavailableError if the server refuses the file, or has another one, and InputError if it cannot be downloaded or written otherwise. `checksum` is
-    as `checksum_problem` takes it, `size` the exact number of bytes. `log_digest`: whether to log the SHA-256 of a new file without one."""
+    as `checksum_problem` takes it, `size` the exact number of bytes. `log_hash`: whether to log the SHA-256 of a new file without one."""
     try:
         if path.exists() and (checksum is None or checksum_problem(path, checksum) is None):
             return
@@ -50,7 +48,7 @@ def download(
             raise UnavailableError(f"{part.shown}: {problem}; it has changed, or was damaged on the way")
         part.path.replace(path)
         part.remove()
-        if checksum is None and log_digest:
+        if checksum is None and log_hash:
             logger.info("%s: not verified, since no SHA-256 is given; the file's is %s", part.shown, sha256(path))
     except OSError as error:
         raise InputError(f"cannot be written: {error}; fix this and run again", path=path) from error

@@ -11,8 +11,8 @@ from mtl.base.untrusted import inside
 from mtl.base.wings import FetchCopy, hook
 from mtl.data.fetching.archives import unpack
 from mtl.data.fetching.download import UnavailableError, download
+from mtl.data.present_files import missing_tasks
 from mtl.data.sample import write_embedded
-from mtl.data.splits import missing_tasks
 from mtl.tasks.sources import HubSource, Source
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -52,10 +52,8 @@ def _check_complete(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None
     """Raise InputError if files of a task are still missing, but for tasks that their publisher has withdrawn."""
     missing = missing_tasks(suite, data_dir)
     lacking = [task for task in tasks if task.id in missing and not task.withdrawn]
-    names: list[str] = []  # of single files
-    for task in lacking:
-        if task.source is not None and task.source.single_files:
-            names += _absent_files(task, data_dir)
+    with_single_files = [task for task in lacking if task.source is not None and task.source.single_files]
+    names = [name for task in with_single_files for name in _absent_files(task, data_dir)]
     if names:
         problem = f"{', '.join(names)} could not be downloaded; all other files of the chosen tasks are there"
         raise InputError(f"{problem}; put these files there yourself, or run without their tasks", path=data_dir)
@@ -105,7 +103,7 @@ def _fetch_files(task: Task, source: Source, data_dir: Path, unverified: list[st
     new_files: list[str] = []
     for name, checksum in absent_files.items():
         try:
-            download(source.address(task.folder, name), folder / name, checksum, log_digest=False)
+            download(source.address(task.folder, name), folder / name, checksum, log_hash=False)
         except UnavailableError as error:
             if task.hub is not None:
                 raise

@@ -7,7 +7,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.locks import lock
 from mtl.base.log import logger
-from mtl.data.splits import choose_scored, missing_tasks
+from mtl.data.present_files import choose_scored, missing_tasks
 from mtl.tasks.suite import Suite
 
 # The suites, whose archives are in this folder.

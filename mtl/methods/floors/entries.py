@@ -67,7 +67,7 @@ class EstimatorKind(TrainedKind):
 
     def answers(self, task: Task) -> bool:
         """Not tasks on numbers for naive Bayes, which is a classifier."""
-        has_numbers = TARGET_KINDS[task.kind].estimator == "regressor"
+        has_numbers = TARGET_KINDS[task.kind].estimator_type == "regressor"
         return super().answers(task) and not (self.name == "naive_bayes" and has_numbers)
 
     def title(self, config: Config) -> str:

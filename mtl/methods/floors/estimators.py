@@ -136,7 +136,7 @@ class YesOrNo:
         return self.classifier.predict(features)
 
 
-# The estimators of each method, by what `mtl.tasks.target_kind.TargetKind.estimator` may say.
+# The estimators of each method, by what `mtl.tasks.target_kind.TargetKind.estimator_type` may say.
 ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
     "overlap": {"classifier": LogisticRegression, "regressor": CosineInRange},
     "logistic": {"classifier": LogisticRegression, "regressor": Ridge},
@@ -184,7 +184,7 @@ def grid_settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]
 def new_estimator(method: str, task: Task, settings: Mapping[str, Any], seed: int, threads: int) -> Any:
     """An untrained estimator with these settings. Only a forest uses threads."""
     kind = target_kind(task)
-    estimator = ESTIMATORS[method][kind.estimator]
+    estimator = ESTIMATORS[method][kind.estimator_type]
     fixed: dict[str, Any] = {"random_state": seed} if "random_state" in estimator().get_params() else {}
     if estimator is CosineInRange:
         fixed["low"], fixed["high"] = task.bounds
@@ -192,7 +192,7 @@ def new_estimator(method: str, task: Task, settings: Mapping[str, Any], seed: in
         fixed["max_iter"] = ITERATIONS[method]
     if method == "forest":
         fixed["n_jobs"] = threads
-    return kind.fitting(estimator(**{**fixed, **settings}))
+    return kind.trainable(estimator(**{**fixed, **settings}))
 
 
 def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.ndarray | None = None) -> Any:

@@ -141,7 +141,7 @@ class Search:
     def _candidates(self) -> list[Settings]:
         """The settings to try: each combination of the grid, of joined texts with each vectorizer."""
         kind, config = target_kind(self.task), self.inputs.config
-        grid = list(estimators.grid_settings(config.method, kind.estimator, config.floor.grid))
+        grid = list(estimators.grid_settings(config.method, kind.estimator_type, config.floor.grid))
         if config.floor.features != "joined" or kind.by_unit:
             return grid
         return [{VECTORIZER: vectorizer, **settings} for vectorizer in VECTORIZERS for settings in grid]
@@ -183,7 +183,7 @@ class Search:
         method, threads = self.inputs.config.method, torch.get_num_threads()
         estimator = estimators.new_estimator(method, self.task, settings, self.seed, threads)
         _, targets = self.inputs.training(self.task)
-        if target_kind(self.task).estimator == "classifier" and len(np.unique(targets)) == 1:
+        if target_kind(self.task).estimator_type == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {self.task.id}: all its training rows have one target; leave it out with tasks=")
         trained = estimators.quiet_fit(estimator, features, targets)
         return estimators.YesOrNo(trained) if self.inputs.in_pairs(self.task) else trained

@@ -39,7 +39,7 @@ def guessed(
     if guess == "majority":
         return kind.repeat(kind.commonest(train.targets), len(rows), sizes)
     draw = kind.draw if guess == "random" else kind.uniform
-    drawn = draw(train.targets, sizes, len(rows), rng)
+    drawn = draw(train.targets, len(rows), sizes, rng)
     if drawn.ndim == 1:
         return drawn
     return kind.head.decode(drawn, [ANY_ANSWER], last_texts(task, rows, texts))  # codes of units become tags or texts

@@ -85,7 +85,7 @@ def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: b
     With `in_pairs`, a row of a choice has two: its right candidate and a wrong one."""
     rows = _rows_read(task, train, most_rows)
     inputs = _right_and_wrong(task, train, rows) if in_pairs else train.inputs(rows)
-    return inputs, target_kind(task).fit_targets(train.targets, train.sizes)[inputs]
+    return inputs, target_kind(task).training_targets(train.targets, train.sizes)[inputs]
 
 
 def unit_inputs(task: Task, split: Split, texts: Sequence[str]) -> Split:

@@ -91,11 +91,11 @@ def restored_model(content: ModelContent, method: str, settings: FloorConfig, ta
 def _restored_estimator(content: ModelContent, method: str, task: Task, width: int) -> Any:
     """The estimator of so many features that a model's content describes. Errors are those of `restored_model`."""
     kind = target_kind(task)
-    estimator = kind.fitting(ESTIMATORS[method][kind.estimator]())
+    estimator = kind.trainable(ESTIMATORS[method][kind.estimator_type]())
     if isinstance(estimator, CosineInRange):
         return CosineInRange(*task.bounds)
     classes = content["classes"] or []
-    if kind.estimator == "classifier":
+    if kind.estimator_type == "classifier":
         _check_classes(classes, task)
         estimator.classes_ = np.array(classes)
     for attribute, shape in _shapes(estimator, width, len(classes)).items():

@@ -41,7 +41,7 @@ class TrainedFloor:
         """What it says as a head's outputs, float32 (inputs, outputs). Raises InputError as `predict`, and for a classifier without probabilities."""
         model, kind = self._model(task), target_kind(task)
         features = self._features(model, task, *self._inputs(task, rows))
-        if kind.estimator == "classifier" and not hasattr(model.estimator, "predict_proba"):
+        if kind.estimator_type == "classifier" and not hasattr(model.estimator, "predict_proba"):
             message = f"its answers to {task.id} have no probabilities; name a run of another method, such as logistic"
             raise InputError(message, key="method", value=self.config.method)
         answers = self.answers.get(task.answered_by or task.id, [])
@@ -79,7 +79,7 @@ class TrainedFloor:
 
 def predicted_targets(task: Task, estimator: Any, features: Matrix, rows: Split, texts: Sequence[str]) -> np.ndarray:
     """The targets (rows,) that an estimator predicts from features of inputs; of equal candidates, the first. The texts are as in `HeadTargets`."""
-    predicted = target_kind(task).from_estimator(estimator, features, rows.sizes, texts)
+    predicted = target_kind(task).estimator_targets(estimator, features, rows.sizes, texts)
     if task.candidates is None or rows.sizes is None:
         return predicted
     return first_choices(predicted, rows.texts, rows.sizes)

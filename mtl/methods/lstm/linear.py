@@ -177,8 +177,8 @@ def _fitting(
         reason = f"no n-gram occurs in {config.floor.min_count} of its training texts"
         logger.info("%s has no linear model: %s", task.id, reason)
         return None
-    targets = kind.fit_targets(train.targets, train.sizes)
-    if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
+    targets = kind.training_targets(train.targets, train.sizes)
+    if kind.estimator_type == "classifier" and len(np.unique(targets)) == 1:
         logger.info("%s has no linear model: all its training rows have one target", task.id)
         return None
     return Fitting(task, with_weights(kind.head, train.targets, config.loss), train, matrix, targets)

@@ -28,7 +28,7 @@ PENALTIES = {
 
 def fit_count(task: Task) -> int:
     """How many estimators are trained: for the first fold, on the others, one with each penalty; for each other fold one; and one on all rows."""
-    return len(PENALTIES[target_kind(task).estimator]) + FOLDS
+    return len(PENALTIES[target_kind(task).estimator_type]) + FOLDS
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Fitting:
         folds = row_folds(self.task, self.train)
         input_folds = folds if self.train.sizes is None else np.repeat(folds, self.train.sizes)
         is_in_first = input_folds == 0
-        penalties = PENALTIES[target_kind(self.task).estimator]
+        penalties = PENALTIES[target_kind(self.task).estimator_type]
         trials = [self._fold_outputs(is_in_first, penalty, bar) for penalty in penalties]
         best = self._best(trials, np.flatnonzero(folds == 0))
         outputs = np.zeros((len(input_folds), self.head.outputs([])), dtype=np.float32)
@@ -69,7 +69,7 @@ class Fitting:
         kind = target_kind(self.task)
         inputs, others = np.flatnonzero(is_in_fold), np.flatnonzero(~is_in_fold)
         outputs = np.zeros((len(inputs), self.head.outputs([])), dtype=np.float32)
-        fewest_targets = 2 if kind.estimator == "classifier" else 1  # that an estimator can learn from
+        fewest_targets = 2 if kind.estimator_type == "classifier" else 1  # that an estimator can learn from
         if len(inputs) > 0 and len(np.unique(self.targets[others])) >= fewest_targets:
             outputs = kind.estimator_outputs(self.fit(penalty, others), self.matrix[inputs], self.head, [])
         bar.advance(1)

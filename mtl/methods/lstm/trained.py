@@ -69,7 +69,7 @@ class TrainedLstm(TrainedNetworks):
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         config, head = self.config, task.answered_by or task.id
-        tokenized = TokenizedTexts(texts, self.language, config.max_length)
+        tokenized = TokenizedTexts.tokenize(texts, self.language, config.max_length)
         if self.linear is not None and head in self.linear.models:
             split = replace(split, base=self.linear.outputs(task, rows))
         placer = SpanPlacer(tokenized, texts, self.language, config.max_length, config.boundary_words)
@@ -84,7 +84,7 @@ class TrainedLstm(TrainedNetworks):
     def encode(self, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
         """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1, which all tasks share."""
         with hidden_progress():
-            tokenized = TokenizedTexts(texts, self.language, self.config.max_length)
+            tokenized = TokenizedTexts.tokenize(texts, self.language, self.config.max_length)
         sequences = self.to_sequences(tokenized.with_boundaries() if self.config.boundary_words else tokenized)
         with mixed_precision(self.config.trainer, self.encoder.device), hidden_progress():
             encoded = self.encoder.encode(sequences, torch.arange(len(tokenized)), pooling=pooling)

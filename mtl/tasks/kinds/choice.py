@@ -99,13 +99,13 @@ class Choice(TargetKind):
         """The first candidate that is not gold."""
         return 1.0 if gold == 0 and candidates != 1 else 0.0
 
-    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
+    def training_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """1 for a row's right candidate, 0 for its others."""
         assert sizes is not None
         index_in_row = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return (index_in_row == np.repeat(targets, sizes)).astype(np.int64)
 
-    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
+    def estimator_targets(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         """The candidate with the estimator's highest score; among equals, the first one."""
         assert sizes is not None
         if hasattr(estimator, "decision_function"):
@@ -124,7 +124,7 @@ class Choice(TargetKind):
         assert sizes is not None
         return np.minimum(super().repeat(answer, rows, sizes), sizes - 1)
 
-    def draw(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Each candidate of a row is equally probable."""
         assert sizes is not None
         return rng.integers(sizes).astype(np.float64)

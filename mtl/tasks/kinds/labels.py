@@ -16,16 +16,7 @@ if TYPE_CHECKING:
 
 
 class LabelHead(ClassesHead):
-    """One output for each label."""
-
-    weights: np.ndarray | None = None  # of the labels in the loss, float32 (labels,)
-
-    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Cross-entropy, weighted in what `balanced` returns."""
-        from torch.nn import functional as F
-
-        weights = None if self.weights is None else outputs.new_tensor(self.weights)
-        return F.cross_entropy(outputs, codes.long(), weight=weights)
+    """One output for each label. The loss is weighted in what `balanced` returns."""
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         if self.weights is None:
@@ -79,10 +70,10 @@ class Labels(TargetKind):
         """The first label that is not gold."""
         return 1.0 if gold == 0 else 0.0
 
-    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
+    def training_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         return targets.astype(np.int64)
 
-    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Each of the task's labels is equally probable, whether it occurs or not."""
         return rng.integers(len(self.labels), size=rows).astype(np.float64)
 

@@ -58,7 +58,7 @@ class Number(TargetKind):
     by_cosine = True
     types = (int, float)
     types_name = "a number"
-    estimator = "regressor"
+    estimator_type = "regressor"
     chart = "points"
 
     @classmethod
@@ -101,15 +101,15 @@ class Number(TargetKind):
         low, high = self.task.bounds
         return high if gold is not None and high - float(gold) > float(gold) - low else low
 
-    def from_estimator(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
-        return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
+    def estimator_targets(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
+        return np.clip(super().estimator_targets(estimator, features, sizes), *self.task.bounds)
 
     def estimator_outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
         low, high = self.task.bounds
         numbers = np.asarray(estimator.predict(features), dtype=np.float64)
         return ((numbers - low) / (high - low)).astype(np.float32)[:, None]
 
-    def uniform(self, train: np.ndarray, sizes: Sizes, rows: int, rng: np.random.Generator) -> np.ndarray:
+    def uniform(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Each number between the smallest and the largest of the training rows is equally probable."""
         return rng.uniform(train.min(), train.max(), size=rows)
 

@@ -1,7 +1,6 @@
 """Texts, such as summaries, and words without a fixed list of labels."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +17,7 @@ class Text(TargetKind):
     """A text; only methods that write texts predict it."""
 
     dtype = object
+    most_constants = 1  # scoring more texts on all training rows takes long, and most texts occur once
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
         if not cell.strip():
@@ -33,10 +33,6 @@ class Text(TargetKind):
 
     def line_cell(self, line: str) -> str:
         return unescape(line)
-
-    def constants(self, train: np.ndarray) -> list[Target]:
-        """The most frequent text alone: scoring more of them on all training rows takes long, and most texts occur once."""
-        return [text for text, _ in Counter(train.tolist()).most_common(1)]
 
 
 def escape(text: str) -> str:
@@ -86,7 +82,7 @@ class Word(TargetKind):
             raise ValueError(f"target {cell!r} {problem}")
         return cell
 
-    def fit_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
+    def training_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         return targets.astype(str)
 
 

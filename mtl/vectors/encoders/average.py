@@ -18,7 +18,7 @@ from mtl.base.typed import typed
 from mtl.base.version import VERSION
 from mtl.data.files import read_lines
 from mtl.data.loading import training_texts
-from mtl.data.splits import present_tasks
+from mtl.data.present_files import present_tasks
 from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses_version
 from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
 from mtl.embedders.find import check_dim
@@ -89,7 +89,7 @@ class AverageModel:
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """The mean vectors of at least one text, float32 (texts, dim). `pooling` is "mean": there is no other."""
         with hidden_progress():
-            tokenized = TokenizedTexts(texts, self.language, MAX_LENGTH)
+            tokenized = TokenizedTexts.tokenize(texts, self.language, MAX_LENGTH)
         sequences = self.reader.sequences(tokenized)
         # The mean is over the words with a vector. The token of an empty text is no word.
         is_used = self.reader.have_vectors(tokenized) & np.array([word != UNKNOWN for word in tokenized.types])

@@ -18,7 +18,7 @@ from mtl.base.files import sha256
 from mtl.base.untrusted import inside, is_inside, read_bytes
 from mtl.base.untrusted_lines import open_lines
 from mtl.base.untrusted_yaml import YAML_LIMIT
-from mtl.data.files import decode
+from mtl.data.files import decode_utf8
 from mtl.data.json_rows import parse_row
 from mtl.vectors.mteb.benchmark import Benchmark
 
@@ -144,7 +144,7 @@ def _check_json_lines(path: Path) -> None:
     with open_lines(path) as lines:
         for line in lines:
             if line.strip():
-                parse_row(path, lines.number, decode(line, str(path), lines.number - 1))
+                parse_row(path, lines.number, decode_utf8(line, str(path), lines.number - 1))
                 has_rows = True
     if not has_rows:
         raise InputError("has no rows; write one JSON object a line", path=path)

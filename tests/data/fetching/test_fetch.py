@@ -16,7 +16,7 @@ from input_errors import refused
 
 from mtl.api.cli import main
 from mtl.data.fetching.fetch import fetch_suite
-from mtl.data.splits import missing_tasks
+from mtl.data.present_files import missing_tasks
 from mtl.tasks.sources import Source
 from mtl.tasks.suite import Suite, load_suite
 

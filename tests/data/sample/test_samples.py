@@ -7,8 +7,8 @@ import pytest
 import mtl.data.sample
 from mtl.api.cli import main
 from mtl.base.settings.layers import shipped
+from mtl.data.present_files import choose_scored
 from mtl.data.sample import SAMPLES, awaits_generation, write_sample
-from mtl.data.splits import choose_scored
 from mtl.tasks.suite import load_suite
 
 

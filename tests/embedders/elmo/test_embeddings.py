@@ -18,7 +18,7 @@ from mtl.embedders.elmo.model import ELMo
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
 from mtl.model.sequences import ArraySequences
 
-TEXTS = TokenizedTexts(["solen skiner", "nej", "jag skrattar gott idag"], "sv", 9)
+TEXTS = TokenizedTexts.tokenize(["solen skiner", "nej", "jag skrattar gott idag"], "sv", 9)
 CPU = torch.device("cpu")
 
 

@@ -47,7 +47,7 @@ def test_of_pairs_the_first_candidate_that_is_called_right_is_predicted_or_else_
     pairs = YesOrNo(new_estimator("svm", choice, {"C": 100}, 1, 1).fit(features, [1, 0, 1, 0]))
     right, wrong = [0.0, 1.0], [1.0, 0.0]
     rows = np.array([wrong, [0.0, 1.1], [0.0, 9.0], wrong, wrong, wrong, right])
-    predicted = target_kind(choice).from_estimator(pairs, rows, np.array([3, 2, 2]))
+    predicted = target_kind(choice).estimator_targets(pairs, rows, np.array([3, 2, 2]))
     assert predicted.tolist() == [1, 0, 1]  # a higher score of a later candidate does not count
     assert weight_count(pairs) == 3
 

@@ -20,7 +20,7 @@ from tiny_transformers import SIZE, write_bert
 
 import mtl
 from mtl.api.cli import main
-from mtl.data.examples import read_rows, read_targets
+from mtl.data.examples import read_examples, read_targets
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.predictor import Predictor
 from mtl.tasks.targets import target_kind
@@ -88,7 +88,7 @@ def test_its_predictions_are_made_again(runs: dict[str, Path], folder: Path, var
         split = "dev" if task in ("mood", "answer") else "test"
         declared = predictor.suite.tasks[task]
         path = declared.path(split, folder / "kinds/data")
-        again = predictor.predict(task, read_rows(declared, path))
+        again = predictor.predict(task, [example.row for example in read_examples(declared, path, targets=False)])
         saved = read_targets(declared, runs[variant] / f"seed-1/predictions/{split}_pred_{task}.tsv")
         if task == "stars":
             np.testing.assert_allclose([float(cell) for cell in again], saved, atol=1e-5)
@@ -181,7 +181,7 @@ def test_marked_words_are_read(folder: Path, tmp_path: Path, capsys: pytest.Capt
     for task in ("sense", "refers"):
         declared = predictor.suite.tasks[task]
         path = declared.path("dev", folder / "spans/data")
-        rows = read_rows(declared, path)
+        rows = [example.row for example in read_examples(declared, path, targets=False)]
         saved = read_targets(declared, run / f"seed-1/predictions/dev_pred_{task}.tsv")
         assert predictor.predict(task, rows) == list(map(target_kind(declared).to_python, saved.tolist()))
 
