@@ -38,7 +38,7 @@ class Split:
         return len(self.targets)
 
     @property
-    def scored(self) -> ScoredRows:
+    def scored_rows(self) -> ScoredRows:
         """The rows as a metric takes them."""
         return ScoredRows(self.targets, self.units if self.sizes is None else self.sizes, self.columns)
 
@@ -86,7 +86,7 @@ class Dataset:
     answers: dict[str, list[str]] = field(default_factory=dict)  # the words that the outputs of a head mean
     fingerprints: dict[str, str] = field(default_factory=dict)  # as `fingerprints` returns
     changed: dict[str, list[str]] = field(default_factory=dict)  # splits whose files have another checksum
-    scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
+    described_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # `describe_rows`; `lines` of `samples`
     samples: dict[str, RowSample] = field(default_factory=dict)  # of tasks whose scored split has no other rows
     choosing: dict[str, np.ndarray] = field(default_factory=dict)  # numbers of rows that choose (`mtl.data.repeats`)
 

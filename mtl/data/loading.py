@@ -86,9 +86,9 @@ def build_dataset(parts: Sequence[TaskExamples], samples: Mapping[str, RowSample
         if has_head and (answers := target_kind(task).head.answers(splits["train"].targets)):
             dataset.answers[task.id] = answers
         if task.is_scored:
-            dataset.scored_rows[task.id] = describe_rows(task, part.rows[task.scored_split])
+            dataset.described_rows[task.id] = describe_rows(task, part.rows[task.scored_split])
         if task.id in dataset.samples:
-            dataset.scored_rows[task.id]["lines"] = list(dataset.samples[task.id].lines)
+            dataset.described_rows[task.id]["lines"] = list(dataset.samples[task.id].lines)
     return dataset
 
 

@@ -104,8 +104,8 @@ def _constant_scores(dataset: Dataset) -> dict[str, float]:
     scores, tasks = {}, {task.id: task for task in dataset.tasks}
     for task in dataset.scored_tasks:
         source = tasks[task.answered_by or task.id]
-        answer = best_constant(source, dataset.splits[source.id]["train"].scored)
-        scores[task.id] = constant_score(task, answer, dataset.scored(task).scored)
+        answer = best_constant(source, dataset.splits[source.id]["train"].scored_rows)
+        scores[task.id] = constant_score(task, answer, dataset.scored(task).scored_rows)
     return scores
 
 
@@ -126,7 +126,7 @@ def _record(job: Job, dataset: Dataset) -> None:
     folder = job.folder
     write_text(folder.suite, find_yaml("suite", job.config.suite).read_text(encoding="utf-8"))
     write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")
-    write_text(folder.scored_rows, json.dumps(dataset.scored_rows) + "\n")
+    write_text(folder.scored_rows, json.dumps(dataset.described_rows) + "\n")
     if dataset.answers:
         write_json(folder.answers, dataset.answers)
     for task in dataset.scored_tasks:
@@ -193,15 +193,16 @@ def _score_task(dataset: Dataset, task: Task, predictions: Predictions) -> TaskR
     """Score the predictions for a task, by split."""
     result = TaskResult()
     if task.is_scored:
-        answers, gold = predictions[task.scored_split], dataset.scored(task).scored
+        answers, gold = predictions[task.scored_split], dataset.scored(task).scored_rows
         result.score = score(task, answers, gold)
         result.further = further_scores(task, answers, gold)
         result.is_same_answer = len(answers) > 1 and len(set(answers.tolist())) == 1
     if "dev" in predictions:
-        result.on_dev = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
+        result.on_dev = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored_rows)
     if task.id in dataset.choosing or CHOOSING in predictions:
         split, rows = dataset.choosing_split(task), dataset.choosing_rows(task)
-        result.on_choosing = score(task, predictions[split][rows], dataset.splits[task.id][split].take(rows).scored)
+        chosen = dataset.splits[task.id][split].take(rows)
+        result.on_choosing = score(task, predictions[split][rows], chosen.scored_rows)
     return result
 
 

@@ -138,6 +138,6 @@ def _data_rows(request: BuildRequest) -> Rows:
             if split in SPLITS and file is not None:
                 sample = dataset.samples.get(task.id) if split == task.scored_split else None
                 lines = held_out if sample is None else sample.lines
-                targets, candidates = part.targets, part.scored.candidates
+                targets, candidates = part.targets, part.scored_rows.candidates
                 rows[task.id][split] = DataRows(task, split, file, layout, targets, candidates, lines, sample)
     return rows

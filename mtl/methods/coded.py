@@ -80,7 +80,7 @@ class Coded:
     def dev_score(self, task: Task) -> TaskScore:
         """The task's metric on the rows of `dev_rows`."""
         dev = self._choosing(self.dataset.splits[task.id], task)
-        return TaskScore(task, dev.scored, self.answers(task), last_texts(task, dev, self.dataset.texts))
+        return TaskScore(task, dev.scored_rows, self.answers(task), last_texts(task, dev, self.dataset.texts))
 
     def _choosing(self, splits: Mapping[str, Split], task: Task) -> Split:
         return splits[self.dataset.choosing_split(task)].take(self.dataset.choosing_rows(task))

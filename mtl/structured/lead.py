@@ -85,7 +85,7 @@ class Lead(Method):
             start, train, best = time.monotonic(), self.dataset.splits[task.id]["train"], 1
             scores: dict[int, float] = {}
             for count in progress(range(1, MOST_SENTENCES + 1), f"seed {seed} · {task.id} · sentences", "numbers"):
-                scores[count] = score(task, self._lead(train, count), train.scored)
+                scores[count] = score(task, self._lead(train, count), train.scored_rows)
                 if scores[count] > scores[best] + TIE:
                     best = count
             seconds = time.monotonic() - start

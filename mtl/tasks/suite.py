@@ -171,8 +171,7 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
         if task.decide:
             message = f"{counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
             raise InputError(f"tasks.{id}.decide: {message}", path=path)
-        problem = _take_targets(task, suite) or task_problem(task, AVERAGE)
-        if problem is not None:
+        if problem := _take_targets(task, suite) or task_problem(task, AVERAGE):
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
         raise InputError(problem, path=path)

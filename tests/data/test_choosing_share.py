@@ -65,7 +65,9 @@ def test_the_scored_rows_choose_nothing(
     (task,) = run.tasks
     for split, key in (("dev", "scores"), (CHOOSING, "choosing_scores")):
         predicted = run.seed_predictions(task, 1, split)
-        assert own[key] == {"kansla": pytest.approx(score(task, predicted, dataset.splits["kansla"][split].scored))}
+        assert own[key] == {
+            "kansla": pytest.approx(score(task, predicted, dataset.splits["kansla"][split].scored_rows))
+        }
     assert own["dev_scores"] == own["scores"] and run.rows(task).targets.shape == (len(lines),)
     assert run.samples == ["kansla"] and run.summary["reduced"] == ["kansla"]
     # The same with all labels of the scored rows exchanged.

@@ -83,7 +83,7 @@ def test_a_row_of_a_choice_has_as_many_inputs_as_candidates() -> None:
     assert (len(split), split.targets.tolist()) == (3, [2.0, 0.0, 1.0])
     assert split.sizes is not None and split.sizes.tolist() == [3, 1, 2]
     assert split.columns == {"topic": ["sun", "rain", "sun"], "source": ["x", "y", "z"]}
-    assert split.scored.candidates is split.sizes and split.scored.columns == split.columns
+    assert split.scored_rows.candidates is split.sizes and split.scored_rows.columns == split.columns
     assert split.inputs(np.array([2, 0])).tolist() == [4, 5, 0, 1, 2]
     assert split.inputs(np.array([], dtype=np.int64)).tolist() == []
     without_targets = make_split(CHOICE, [Example(2, (("q1", "a"), ("q1", "b")))], index)

@@ -91,7 +91,7 @@ def test_the_threshold_becomes_part_of_the_head(tmp_path: Path, setting: str, th
     shifts = recorded_shifts(tmp_path / "stage", task)
     assert shifts is not None and list(shifts) == [0] and shifts[0] > 10
     dev = data.splits[task.id]["dev"]
-    assert score(task, stage.predict(trained, task)["dev"], dev.scored) > 0
+    assert score(task, stage.predict(trained, task)["dev"], dev.scored_rows) > 0
     # A later process loads the same head and does not choose again.
     again = stage.train(parts.network().heads)
     for name, weight in trained.state_dict().items():

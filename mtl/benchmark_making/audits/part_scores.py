@@ -69,7 +69,7 @@ def score_task(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
     """Train a floor on each part that the task's rows have, and score it. All are resampled together, so that differences are of the same rows."""
     parts = [part for part in PARTS if _has_part(task, part)]
     predicted = {part: _predictions(job, part, *_with_part(task, dataset, part)) for part in parts}
-    rows, recorded = dataset.scored(task).scored, dataset.scored_rows[task.id]
+    rows, recorded = dataset.scored(task).scored_rows, dataset.described_rows[task.id]
     _, group_numbers = recorded_groups(recorded["texts"], recorded["groups"], len(dataset.scored(task)))
     groups = row_groups(recorded["texts"], group_numbers)
     points = {part: resampled_scores(task, targets[None], rows, groups)[0] for part, targets in predicted.items()}

@@ -158,7 +158,7 @@ class Search:
         for settings in progress(candidates, f"seed {self.seed} · {task.id} · {method}", "settings"):
             model = self._train(settings)
             predicted = predicted_split(self.inputs, model, task, task, split)[rows]
-            trial = {"settings": settings, "score": score(task, predicted, dev.scored)}
+            trial = {"settings": settings, "score": score(task, predicted, dev.scored_rows)}
             trials.append(trial)
             if best is None or trial["score"] > best[1]["score"] + TIE:
                 best = model, trial

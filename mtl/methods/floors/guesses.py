@@ -30,9 +30,9 @@ def guessed(
     guess: str, task: Task, train: Split, rows: Split, rng: np.random.Generator, texts: Sequence[str] = ()
 ) -> np.ndarray:
     """A target for each row to predict, (rows,), by one of GUESSES. `texts` are those of the dataset, which both splits refer to."""
-    kind, sizes = target_kind(task), rows.scored.candidates  # how many candidates, or units, each row has
+    kind, sizes = target_kind(task), rows.scored_rows.candidates  # how many candidates, or units, each row has
     if guess == "constant":
-        return kind.repeat(best_constant(task, train.scored), len(rows), sizes)
+        return kind.repeat(best_constant(task, train.scored_rows), len(rows), sizes)
     if guess == "majority" and isinstance(kind, UnitKind):
         firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
         return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), firsts)
