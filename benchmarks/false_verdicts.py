@@ -116,7 +116,7 @@ def _pooled(samples: list[Sample], tests: ColumnTests) -> np.ndarray:
     seeds = np.array([variance / len(each.by_seed) * each.varies for each in samples])
     counted = np.array([each.counted_with_rows for each in samples])
     rows = rows_variance(samples)
-    spread = rows.spread + (seeds[:, None] + seeds) ** 2 / sum(freedom)
+    spread = rows.denominator + (seeds[:, None] + seeds) ** 2 / sum(freedom)
     total = rows.variance + np.maximum(0.0, seeds[:, None] + seeds - counted[:, None] - counted)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(np.where(spread > 0, total**2 / spread, 1.0), -np.abs(tests.difference) / np.sqrt(total))

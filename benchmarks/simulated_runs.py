@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from mtl.stats.comparison import Resampled, Sample, counted_with_rows, mean_over_tasks
+from mtl.stats.comparison import Resampled, Sample, mean_over_tasks, part_counted_with_rows
 from mtl.stats.resampling import RowSet
 
 ACCURACY = 0.8
@@ -36,7 +36,7 @@ SPREADS = {
 def sample(by_seed: np.ndarray, resampled: Resampled) -> Sample:
     """The sample of scores × 100 on the scored rows, (seeds,), and on their resamples."""
     means = {rows: scores.mean(axis=0) for rows, scores in resampled.items()}
-    return Sample(by_seed, means, counted_with_rows(resampled))
+    return Sample(by_seed, means, part_counted_with_rows(resampled))
 
 
 @dataclass(frozen=True)

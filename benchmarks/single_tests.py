@@ -97,7 +97,7 @@ def simulate(differing: float, effect: float, seeds: int, rng: np.random.Generat
 def samples(correct: np.ndarray, sets: Sequence[RowGroups], weights: dict[RowGroups, np.ndarray]) -> list[SeedScores]:
     """A run's sample of each task, then of the average. correct: bool (TASKS, seeds, ROWS)."""
     tasks = [
-        SeedScores(100 * of.mean(axis=1), {rows.rows: 100 * (of @ weights[rows])})
+        SeedScores(100 * of.mean(axis=1), {rows.row_set: 100 * (of @ weights[rows])})
         for of, rows in zip(correct.astype(np.float32), sets, strict=True)
     ]
     return [*tasks, average(tasks)]

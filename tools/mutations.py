@@ -161,8 +161,8 @@ MUTATIONS = (
     Mutation(
         "statistics: resamples ignore the groups of rows",
         "stats/resampling.py",
-        "RowSet(key, int(groups.max()) + 1), groups)",
-        "RowSet(key, len(groups)), np.arange(len(groups)))",
+        "RowSet(key, int(group_of_row.max()) + 1), group_of_row)",
+        "RowSet(key, len(group_of_row)), np.arange(len(group_of_row)))",
         ("stats",),
     ),
     Mutation(

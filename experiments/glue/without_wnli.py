@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.runs.finished import find_runs
-from mtl.stats.comparison import Sample, compare, counted_with_rows, estimate, mean_over_tasks
+from mtl.stats.comparison import Sample, compare, estimate, mean_over_tasks, part_counted_with_rows
 from mtl.stats.families import family_tests
 from mtl.stats.holm import with_holm
 from mtl.stats.resampling import resampled_scores, row_groups
@@ -35,13 +35,15 @@ def main() -> None:
             groups = row_groups(*run.recorded_groups(task))
             scores = resampled_scores(task, run.predictions(task), run.rows(task), groups)
             own = np.array([run.summary["tasks"][task.id]["scores"][str(seed)] for seed in run.summary["seeds"]])
-            parts.append({groups.rows: scores})
+            parts.append({groups.row_set: scores})
             by_seed.append(own)
-            means = {groups.rows: scores.mean(axis=0)}
-            columns.setdefault(task.id, {})[number] = Sample(own, means, counted_with_rows(parts[-1]), is_one_system)
+            means = {groups.row_set: scores.mean(axis=0)}
+            columns.setdefault(task.id, {})[number] = Sample(
+                own, means, part_counted_with_rows(parts[-1]), is_one_system
+            )
         whole = mean_over_tasks(parts, [len(parts)] * len(parts))
         means = {rows: scores.mean(axis=0) for rows, scores in whole.items()}
-        average = Sample(np.mean(by_seed, axis=0), means, counted_with_rows(whole), is_one_system)
+        average = Sample(np.mean(by_seed, axis=0), means, part_counted_with_rows(whole), is_one_system)
         columns.setdefault("average", {})[number] = average
         low, high = estimate(average).interval
         print(f"{run.name}: {np.median(average.by_seed):.1f} ({low:.1f} to {high:.1f})")

@@ -46,15 +46,16 @@ def exact_arithmetic() -> Iterator[None]:
     """Within the block, a GPU computes float32 as IEEE 754 says, not in TF32 (factors of 10 bits), and cuDNN's algorithms are deterministic."""
     cudnn = torch.backends.cudnn
     operations: list[Any] = [cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul]  # type: ignore[attr-defined]
-    before, deterministic = [operation.fp32_precision for operation in operations], cudnn.deterministic
+    precisions = [operation.fp32_precision for operation in operations]
+    was_deterministic = cudnn.deterministic
     for operation in operations:
         operation.fp32_precision = "ieee"
     cudnn.deterministic = True
     try:
         yield
     finally:
-        cudnn.deterministic = deterministic
-        for operation, precision in zip(operations, before, strict=True):
+        cudnn.deterministic = was_deterministic
+        for operation, precision in zip(operations, precisions, strict=True):
             operation.fp32_precision = precision
 
 

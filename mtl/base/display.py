@@ -43,7 +43,8 @@ def _new_display() -> "LogDisplay | DrawnDisplay":
     """A display that fits standard error."""
     if draws(sys.stderr):
         return DrawnDisplay(screen)
-    return DrawnDisplay(Cell()) if type(sys.stderr).__module__.startswith("ipykernel.") else LogDisplay()
+    in_notebook = type(sys.stderr).__module__.startswith("ipykernel.")
+    return DrawnDisplay(Cell()) if in_notebook else LogDisplay()
 
 
 @contextmanager
@@ -101,7 +102,6 @@ class LogDisplay:
         self._next_line: dict[tuple[str, int], float] = {}
 
     def take(self, event: Event) -> None:
-        """Log what an event says."""
         self._notices.take(event)
         match event:
             case Advanced():
@@ -131,7 +131,6 @@ class DrawnDisplay:
         self._last_drawn = float("-inf")  # when the display was last drawn
 
     def take(self, event: Event) -> None:
-        """Draw what an event changes."""
         with self._lock:
             self._notices.take(event)
             now = time.monotonic()

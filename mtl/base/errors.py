@@ -115,12 +115,13 @@ def resources_as_input() -> Iterator[None]:
 def resource_problem(error: Exception) -> str | None:
     """A line on any OSError, on a path with the character NUL, or on memory that ran out; None for another error."""
     text = (str(error).splitlines() or [""])[0]
-    if (
+    has_no_memory = (
         isinstance(error, MemoryError)
         or type(error).__name__ == "OutOfMemoryError"  # torch's, which most commands do not import
         or (isinstance(error, OSError) and error.errno == ENOMEM)
-        or NO_MEMORY.search(text)
-    ):
+        or NO_MEMORY.search(text) is not None
+    )
+    if has_no_memory:
         size = re.search(r"allocate ([\d.]+ \w+)", text)
         asked = f" ({size[1]} were asked for)" if size else ""
         less = "choose a smaller model, smaller batches or a smaller seeds_in_parallel="

@@ -58,7 +58,8 @@ def errors_as_input(key: str) -> Iterator[None]:
 
 def _argument(value: Any, hint: Any, name: str) -> Any:
     """An argument, or an item of one, in Python's own types, also within lists and dictionaries. Raises InputError if it does not fit the hint."""
-    value = value.tolist() if hasattr(value, "tolist") and not isinstance(value, type) else value  # numpy's and torch's
+    is_of_library = hasattr(value, "tolist") and not isinstance(value, type)  # a number or an array of numpy or torch
+    value = value.tolist() if is_of_library else value
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(text, str) and (problem := text_problem(text)):
         raise InputError(problem, key=name)

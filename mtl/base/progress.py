@@ -59,7 +59,6 @@ class Progress:
             show(Ended(self._state(time.monotonic()), failed))
 
     def advance(self, amount: int = 1) -> None:
-        """Count `amount` more units as done."""
         self.reach(self.done + amount)
 
     def reach(self, done: int, note: str | None = None) -> None:

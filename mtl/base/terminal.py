@@ -62,7 +62,6 @@ class Screen:
                 self._put(self._drawing())
 
     def size(self, stream: Any) -> os.terminal_size:
-        """The columns and rows of the terminal."""
         try:
             size = os.get_terminal_size(stream.fileno())
         except (AttributeError, OSError, ValueError):
@@ -103,7 +102,6 @@ class Cell:
         self._handle: Any = None
 
     def draw(self, lines: Sequence[str], stream: Any) -> None:
-        """Replace the lines by these."""
         from IPython.display import display  # notebooks have it
 
         content = {"text/plain": "\n".join(map(one_line, lines))}

@@ -74,7 +74,8 @@ def _yaml_errors(path: Path) -> Iterator[None]:
 
 def _checked_text(path: Path) -> str:
     """The text of a YAML file. Raises InputError for one that is too large or nested deeper than any file of ours, and OSError."""
-    text, depth = read_bytes(path, YAML_LIMIT).decode("utf-8"), 0
+    text = read_bytes(path, YAML_LIMIT).decode("utf-8")
+    depth = 0
     for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # without recursion
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1

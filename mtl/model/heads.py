@@ -43,8 +43,10 @@ class Head(nn.Module):
             crf: whether it learns scores of pairs of neighbouring units' outputs, too."""
         super().__init__()
         self.by_unit, self.pair, self.spans = by_unit, pair, list(spans)
+        sides = 2 if pair else 1
+        compared = sides**2 + len(self.spans) ** 2  # of the sides and of the spans, each `with_comparisons`
         self.layers = nn.Sequential(
-            nn.Linear(((2 if pair else 1) ** 2 + len(self.spans) ** 2) * dim, hidden_size),
+            nn.Linear(compared * dim, hidden_size),
             nn.Tanh(),
             nn.LayerNorm(hidden_size),
             nn.Dropout(dropout),
@@ -115,12 +117,10 @@ class TokenHead(nn.Module):
 
     @property
     def last(self) -> nn.Linear:
-        """As `Head.last`."""
         return self.head.last
 
     @property
     def transitions(self) -> Tensor | None:
-        """The `transitions` of the head."""
         return self.head.transitions
 
     @abstractmethod
@@ -142,7 +142,6 @@ class ProjectingHead(TokenHead):
         self.head = Head(projection, **layers)
 
     def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The projected tokens."""
         return self.projection(states)
 
 
@@ -158,7 +157,6 @@ class AttentionHead(TokenHead):
         self.head = Head(2 * attention_size, pair=True, dropout=dropout, **layers)
 
     def transform(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The outputs of the BiLSTM above the attention."""
         u, v = states.chunk(2)
         u_past, v_past = past_end(states, lengths).chunk(2)
         scores = torch.bmm(u, v.transpose(1, 2))
@@ -217,7 +215,8 @@ def unit_vectors(states: Tensor, lengths: Tensor, units: Tensor) -> tuple[Tensor
     rows, numbers = (units != PAST).nonzero(as_tuple=True)
     steps = units[rows, numbers]
     *first_texts, last_text = max_pool(states, lengths).chunk(len(states) // len(units))
-    vectors = states[len(states) - len(units) :][rows, steps.clamp(min=0)]
+    last_states = states[len(states) - len(units) :]
+    vectors = last_states[rows, steps.clamp(min=0)]
     vectors = torch.where((steps == WHOLE)[:, None], last_text[rows], vectors)
     return torch.cat([*(text[rows] for text in first_texts), vectors]), rows
 

@@ -34,7 +34,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         training = any(ctx.needs_input_grad)
         saved = [data, output]
         for direction in (0, 1):
-            w_ih, w_hh, b_ih, b_hh = weights[4 * direction : 4 * direction + 4]
+            w_ih, w_hh, b_ih, b_hh = weights[4 * direction : 4 * direction + 4]  # four of each direction
             states = output[direction * hidden : (direction + 1) * hidden]
             steps = packed_steps(sizes, bool(direction), WIDTH_MULTIPLE)
             gates = b_ih.new_empty(4 * hidden * data.shape[1] if training else 0)
@@ -77,22 +77,22 @@ def _run(
             product = torch.addmm(bias[:, None], w_ih, data[:, begin:end])
         inputs = product[:, columns.start - begin : columns.stop - begin]
         if len(gates):
-            gate = _block(gates, 4 * hidden, columns).copy_(inputs)
+            step_gates = _block(gates, 4 * hidden, columns).copy_(inputs)
         else:
-            gate = inputs.to(cells.dtype).contiguous()
-        cell = _block(cells, hidden, columns)
+            step_gates = inputs.to(cells.dtype).contiguous()
+        step_cells = _block(cells, hidden, columns)
         if carried:
-            _add_product(gate[:, :carried], w_hh, states[:, before])
-        i, f, g, o = gate.split(hidden)
-        gate[: 2 * hidden].sigmoid_()
+            _add_product(step_gates[:, :carried], w_hh, states[:, before])
+        i, f, g, o = step_gates.split(hidden)
+        step_gates[: 2 * hidden].sigmoid_()
         g.tanh_()
         o.sigmoid_()
-        torch.mul(i, g, out=cell)
+        torch.mul(i, g, out=step_cells)
         if carried:
-            last_cell = _block(cells, hidden, steps[number - 1].columns)
-            cell[:, :carried].addcmul_(f[:, :carried], last_cell[:, :carried])
-        cell[:, sequences:] = 0  # the padding columns, which sequences that begin in the next step may follow
-        torch.mul(o, cell.tanh(), out=states[:, columns])
+            previous_cells = _block(cells, hidden, steps[number - 1].columns)
+            step_cells[:, :carried].addcmul_(f[:, :carried], previous_cells[:, :carried])
+        step_cells[:, sequences:] = 0  # the padding columns, which sequences that begin in the next step may follow
+        torch.mul(o, step_cells.tanh(), out=states[:, columns])
 
 
 def _run_back(
@@ -103,36 +103,36 @@ def _run_back(
     w_back = w_hh.T.contiguous()
     # Of the step that the forward pass processes after this one: `Step.carried`, and the gradients of its gates and of its carried cells, which are
     # read only where `carried_after` is not 0.
-    carried_after, gate_after, cell_after = 0, gates, gates
+    carried_after, gates_after, cells_after = 0, gates, gates
     for number in reversed(range(len(steps))):
         columns, _, carried, sequences = steps[number]
-        gate, cell = _block(gates, 4 * hidden, columns), _block(cells, hidden, columns)
-        i, f, g, o = gate.split(hidden)
-        tanh_cell = cell.tanh()
+        step_gates, step_cells = _block(gates, 4 * hidden, columns), _block(cells, hidden, columns)
+        i, f, g, o = step_gates.split(hidden)
+        tanh_cells = step_cells.tanh()
         grad_state = grad_states[:, columns].to(cells.dtype, copy=True, memory_format=torch.contiguous_format)
         if carried_after:
-            _add_product(grad_state[:, :carried_after], w_back, gate_after[:, :carried_after])
-        grad_gate = torch.empty_like(gate)
+            _add_product(grad_state[:, :carried_after], w_back, gates_after[:, :carried_after])
+        grad_gate = torch.empty_like(step_gates)
         grad_i, grad_f, grad_g, grad_o = grad_gate.split(hidden)
         grad_state[:, sequences:] = 0
-        torch.mul(grad_state, tanh_cell, out=grad_o)
+        torch.mul(grad_state, tanh_cells, out=grad_o)
         grad_cell = grad_state.mul_(o)  # in the memory of the state's gradient, which nothing reads from here on
-        _tanh_backward(grad_cell, tanh_cell, grad_input=grad_cell)
+        _tanh_backward(grad_cell, tanh_cells, grad_input=grad_cell)
         if carried_after:
-            grad_cell[:, :carried_after] += cell_after
+            grad_cell[:, :carried_after] += cells_after
             grad_cell[:, sequences:] = 0
         torch.mul(grad_cell, g, out=grad_i)
         torch.mul(grad_cell, i, out=grad_g)
         if carried:
-            last_cell = _block(cells, hidden, steps[number - 1].columns)
-            torch.mul(grad_cell[:, :carried], last_cell[:, :carried], out=grad_f[:, :carried])
-            cell_after = grad_cell[:, :carried] * f[:, :carried]
+            previous_cells = _block(cells, hidden, steps[number - 1].columns)
+            torch.mul(grad_cell[:, :carried], previous_cells[:, :carried], out=grad_f[:, :carried])
+            cells_after = grad_cell[:, :carried] * f[:, :carried]
         grad_f[:, carried:] = 0
-        _sigmoid_backward(grad_gate[: 2 * hidden], gate[: 2 * hidden], grad_input=grad_gate[: 2 * hidden])
+        _sigmoid_backward(grad_gate[: 2 * hidden], step_gates[: 2 * hidden], grad_input=grad_gate[: 2 * hidden])
         _tanh_backward(grad_g, g, grad_input=grad_g)
         _sigmoid_backward(grad_o, o, grad_input=grad_o)
-        gate_after, carried_after = grad_gate.to(grad_gates.dtype), carried
-        grad_gates[:, columns] = gate_after
+        gates_after, carried_after = grad_gate.to(grad_gates.dtype), carried
+        grad_gates[:, columns] = gates_after
 
 
 def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
@@ -206,8 +206,9 @@ def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
         torch.manual_seed(0)
         lstm, inputs, lengths = BiLSTM(5, 7), torch.randn(4, 6, 5), torch.tensor([6, 1, 4, 2])
     results: list[list[Tensor | None]] = []
-    for place in ("cpu", device):
-        moved_lstm, moved_inputs = copy.deepcopy(lstm).to(place), inputs.to(place).detach().requires_grad_()
+    for target in ("cpu", device):
+        moved_lstm = copy.deepcopy(lstm).to(target)
+        moved_inputs = inputs.to(target).detach().requires_grad_()
         outputs = moved_lstm(moved_inputs, lengths)
         outputs.square().sum().backward()
         results.append([outputs, moved_inputs.grad, *(weight.grad for weight in moved_lstm.parameters())])

@@ -98,7 +98,6 @@ class PairTest:
 
     @property
     def verdict_holm(self) -> str:
-        """The verdict with Holm's correction."""
         return self._verdict(self.p_holm)
 
     @property
@@ -121,7 +120,7 @@ class PairTest:
         return "better" if self.difference > 0 else "worse"
 
 
-def counted_with_rows(resampled: Resampled) -> float:
+def part_counted_with_rows(resampled: Resampled) -> float:
     """I of `Sample`: the variance over resamples of the seeds' scores around their mean, summed over seeds, divided by n (n - 1)."""
     seeds = len(next(iter(resampled.values())))
     if seeds == 1:
@@ -144,21 +143,21 @@ def mean_over_tasks(contributions: Sequence[Resampled], divisors: Collection[int
 def estimate(run: Sample, baseline: Sample | None = None) -> Estimate:
     """The mean over seeds, or the difference of the means of two runs on the same scored rows (run minus baseline)."""
     runs = [run] if baseline is None else [run, baseline]
-    parts = rows_parts(run, baseline)
-    over_rows = sum(variance for variance, _ in parts)
-    over_seeds = sum(max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in runs)
-    unsubtracted = over_rows + sum(sample.seed_variance for sample in runs)
-    parts += [(sample.seed_variance, len(sample.by_seed) - 1) for sample in runs]
-    spread = sum(variance**2 / freedom for variance, freedom in parts if freedom)
-    variance = float(total_variance(over_rows + over_seeds, unsubtracted, spread))
+    of_rows = rows_parts(run, baseline)
+    of_seeds = [(sample.seed_variance, len(sample.by_seed) - 1) for sample in runs]
+    over_rows = sum(part for part, _ in of_rows)
+    beyond_rows = sum(max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in runs)
+    unsubtracted = over_rows + sum(part for part, _ in of_seeds)
+    denominator = sum(part**2 / freedom for part, freedom in [*of_rows, *of_seeds] if freedom)
+    variance = float(total_variance(over_rows + beyond_rows, unsubtracted, denominator))
     value = float(run.by_seed.mean()) - (float(baseline.by_seed.mean()) if baseline else 0.0)
     groups = min(rows.count for rows in run.means)
-    return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
+    return Estimate(value, variance**0.5, variance**2 / denominator if denominator else 1.0, groups)
 
 
-def total_variance(subtracted: ArrayLike, unsubtracted: ArrayLike, spread: ArrayLike) -> np.ndarray:
-    """V, from the variance after the subtraction of I and without it, and from Σ (v² / f), the spread."""
-    return np.maximum(subtracted, np.minimum(unsubtracted, (FREEDOM * np.asarray(spread)) ** 0.5))
+def total_variance(subtracted: ArrayLike, unsubtracted: ArrayLike, denominator: ArrayLike) -> np.ndarray:
+    """V, from the variance after the subtraction of I and without it, and from Σ (v² / f), the denominator of V's degrees of freedom."""
+    return np.maximum(subtracted, np.minimum(unsubtracted, (FREEDOM * np.asarray(denominator)) ** 0.5))
 
 
 def rows_parts(run: Sample, baseline: Sample | None = None) -> list[tuple[float, int]]:

@@ -33,7 +33,7 @@ class RowsVariance:
     """The variance over rows of the difference × 100 of every two runs. Each array is (runs, runs)."""
 
     variance: np.ndarray  # V, the sum of the parts v that the sets of rows give, each with f degrees of freedom
-    spread: np.ndarray  # Σ v² / f over these parts: V² / spread are the degrees of freedom of V (Satterthwaite)
+    denominator: np.ndarray  # Σ v² / f over these parts; V² over it are the degrees of freedom of V (Satterthwaite)
 
 
 def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, ColumnTests]:
@@ -43,7 +43,6 @@ def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column,
 
 
 def _column_tests(samples: Sequence[Sample], over_seeds: SeedVariance) -> ColumnTests:
-    """The tests of every two of these runs on one column."""
     means = np.array([sample.by_seed.mean() for sample in samples])
     difference = np.subtract.outer(means, means)
     over_rows = rows_variance(samples)
@@ -62,7 +61,7 @@ def _bounded(p_values: np.ndarray, difference: np.ndarray, groups: int) -> np.nd
 def rows_variance(samples: Sequence[Sample]) -> RowsVariance:
     """The variance over rows of every two of these runs, which are all on the same sets of rows."""
     variance = np.zeros((len(samples), len(samples)))
-    spread = np.zeros_like(variance)
+    denominator = np.zeros_like(variance)
     for row_set in samples[0].means:
         means = np.stack([sample.means[row_set] for sample in samples])
         means -= means.mean(axis=1, keepdims=True)
@@ -72,8 +71,8 @@ def rows_variance(samples: Sequence[Sample]) -> RowsVariance:
         part = bessel(row_set) * np.maximum(np.add.outer(own_variances, own_variances) - 2 * covariances, 0.0)
         variance += part
         if row_set.count > 1:
-            spread += part**2 / (row_set.count - 1)
-    return RowsVariance(variance, spread)
+            denominator += part**2 / (row_set.count - 1)
+    return RowsVariance(variance, denominator)
 
 
 def _p_alone(samples: Sequence[Sample], difference: np.ndarray, over_rows: RowsVariance) -> np.ndarray:
@@ -81,12 +80,12 @@ def _p_alone(samples: Sequence[Sample], difference: np.ndarray, over_rows: RowsV
     over_seeds = np.array([sample.seed_variance for sample in samples])
     beyond_rows = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
     seeds_freedom = np.array([max(1, len(sample.by_seed) - 1) for sample in samples])
-    seeds_spread = over_seeds**2 / seeds_freedom
-    spread = over_rows.spread + np.add.outer(seeds_spread, seeds_spread)
+    seeds_denominator = over_seeds**2 / seeds_freedom
+    denominator = over_rows.denominator + np.add.outer(seeds_denominator, seeds_denominator)
     subtracted = over_rows.variance + np.add.outer(beyond_rows, beyond_rows)
-    variance = total_variance(subtracted, over_rows.variance + np.add.outer(over_seeds, over_seeds), spread)
+    variance = total_variance(subtracted, over_rows.variance + np.add.outer(over_seeds, over_seeds), denominator)
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = np.where(spread > 0, variance**2 / spread, 1.0)
+        freedom = np.where(denominator > 0, variance**2 / denominator, 1.0)
         p_values = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
     return np.where(variance > 0, p_values, 0.0)
 
@@ -96,7 +95,7 @@ def tails(p_alone: np.ndarray, difference: np.ndarray, over_rows: RowsVariance, 
     The true variance over seeds may be its estimate times the degrees of freedom over a χ². The tail is the mean of p over all these variances (the
     Behrens-Fisher solution, which errs on the safe side), and at least RARE. Pairs are computed in blocks, as each pair has NODES numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        rows_freedom = np.where(over_rows.spread > 0, over_rows.variance**2 / over_rows.spread, np.inf)
+        rows_freedom = np.where(over_rows.denominator > 0, over_rows.variance**2 / over_rows.denominator, np.inf)
     seeds_freedom = np.minimum.outer(over_seeds.freedom, over_seeds.freedom)
     seeds_variance = np.add.outer(over_seeds.variance, over_seeds.variance)
     counted_with_rows = np.add.outer(over_seeds.counted, over_seeds.counted)

@@ -26,23 +26,23 @@ class RowSet:
 
 @dataclass(frozen=True)
 class RowGroups:
-    """A set of scored rows, and the number of each row's group, int64 (rows,), from 0 to one less than the number of groups."""
+    """A set of scored rows in groups."""
 
-    rows: RowSet
-    groups: np.ndarray = field(compare=False)
+    row_set: RowSet
+    group_of_row: np.ndarray = field(compare=False)  # int64 (rows,), from 0 to one less than the number of groups
 
     @property
     def in_average(self) -> "RowGroups":
         """The groups that the average over tasks resamples: these, or if they are FEW_GROUPS or fewer, each row. So few groups leave the task without
         a verdict. In the average they would leave all runs undecided, so there its groups are taken as they are, and rows as drawn from them."""
-        if self.rows.count > FEW_GROUPS:
+        if self.row_set.count > FEW_GROUPS:
             return self
-        return row_groups(f"{self.rows.key} by row", np.arange(len(self.groups)))
+        return row_groups(f"{self.row_set.key} by row", np.arange(len(self.group_of_row)))
 
 
-def row_groups(key: str, groups: np.ndarray) -> RowGroups:
+def row_groups(key: str, group_of_row: np.ndarray) -> RowGroups:
     """The set of rows with this key and these groups."""
-    return RowGroups(RowSet(key, int(groups.max()) + 1), groups)
+    return RowGroups(RowSet(key, int(group_of_row.max()) + 1), group_of_row)
 
 
 def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, groups: RowGroups) -> np.ndarray:
@@ -56,11 +56,11 @@ def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, grou
 
 def row_weights(groups: RowGroups) -> Iterator[np.ndarray]:
     """Yield blocks of weights, float64 (resamples, rows): how often each resample draws each row. Equal groups give equal weights."""
-    count = groups.rows.count
-    rng = np.random.default_rng([zlib.crc32(groups.rows.key.encode()), count])
-    size = max(1, BLOCK // len(groups.groups))
+    count = groups.row_set.count
+    rng = np.random.default_rng([zlib.crc32(groups.row_set.key.encode()), count])
+    size = max(1, BLOCK // len(groups.group_of_row))
     for start in range(0, RESAMPLES, size):
         block = min(size, RESAMPLES - start)
         draws = rng.integers(count, size=(block, count)) + count * np.arange(block)[:, None]
         drawn = np.bincount(draws.ravel(), minlength=block * count).reshape(block, count)
-        yield drawn.astype(np.float64)[:, groups.groups]
+        yield drawn.astype(np.float64)[:, groups.group_of_row]

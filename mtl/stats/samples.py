@@ -14,7 +14,7 @@ from mtl.base.log import logger
 from mtl.base.version import VERSION
 from mtl.data.hashes import task_fingerprint
 from mtl.runs.finished import FinishedRun
-from mtl.stats.comparison import Resampled, Sample, counted_with_rows, mean_over_tasks
+from mtl.stats.comparison import Resampled, Sample, mean_over_tasks, part_counted_with_rows
 from mtl.stats.resampling import RESAMPLES, RowSet, resampled_scores, row_groups
 from mtl.tasks.suite import AVERAGE
 
@@ -40,16 +40,16 @@ def reduce_run(run: FinishedRun) -> ReducedRun:
         rows = run.rows(task)
         groups = row_groups(*run.recorded_groups(task))
         scores = resampled_scores(task, predictions, rows, groups)
-        alone.append({groups.rows: scores.mean(axis=0)})
-        counted.append(counted_with_rows({groups.rows: scores}))
+        alone.append({groups.row_set: scores.mean(axis=0)})
+        counted.append(part_counted_with_rows({groups.row_set: scores}))
         average_groups = groups.in_average
         if average_groups is not groups:
             scores = resampled_scores(task, predictions, rows, average_groups)
-        in_average.append({average_groups.rows: scores.mean(axis=0)})
+        in_average.append({average_groups.row_set: scores.mean(axis=0)})
         if task.id in divisors:
-            contributions.append({average_groups.rows: scores})
+            contributions.append({average_groups.row_set: scores})
     average = mean_over_tasks(contributions, divisors.values())
-    counted.append(counted_with_rows(average) if average else np.nan)
+    counted.append(part_counted_with_rows(average) if average else np.nan)
     return ReducedRun(alone, in_average, np.array(counted))
 
 

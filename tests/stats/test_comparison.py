@@ -17,7 +17,7 @@ Scores = tuple[np.ndarray, Resampled]  # by seed, and on resamples
 def mean_scores(right: np.ndarray, rows: RowGroups) -> Scores:
     """The mean of (seeds, rows), × 100."""
     weights = np.concatenate(list(row_weights(rows)))
-    return 100 * right.mean(axis=1), {rows.rows: 100 * right @ weights.T / weights.sum(axis=1)}
+    return 100 * right.mean(axis=1), {rows.row_set: 100 * right @ weights.T / weights.sum(axis=1)}
 
 
 def of_means(right: np.ndarray, rows: RowGroups) -> Sample:
@@ -84,7 +84,7 @@ def test_no_verdict_below_three_seeds() -> None:
     rng = np.random.default_rng(4)
     rows = row_groups("t", np.arange(100))
     few = of_means((rng.random((2, 100)) < [[0.9], [0.2]]).astype(float), rows)
-    assert estimate(few).error == pytest.approx(np.std(few.means[rows.rows]) * (100 / 99) ** 0.5)
+    assert estimate(few).error == pytest.approx(np.std(few.means[rows.row_set]) * (100 / 99) ** 0.5)
 
 
 @pytest.mark.parametrize(("count", "verdict"), [(1, "undecided"), (5, "undecided"), (6, "better")])
@@ -157,9 +157,9 @@ def test_equal_runs_are_seldom_told_apart(seeds: int, differing: float) -> None:
         right = (
             1 + difficulty + 0.3 * rng.normal(size=(2, seeds, 1)) + 0.5 * rng.normal(size=(2, seeds, 120)) > 0
         ).astype(float)
-        one, other = (sample(100 * run.mean(axis=1), {rows.rows: 100 * run @ weights}) for run in right)
+        one, other = (sample(100 * run.mean(axis=1), {rows.row_set: 100 * run @ weights}) for run in right)
         decided += compare(one, other).verdict != "undecided"
-        low, high = np.percentile(one.means[rows.rows] - other.means[rows.rows], [2.5, 97.5])
+        low, high = np.percentile(one.means[rows.row_set] - other.means[rows.row_set], [2.5, 97.5])
         with_rows_alone += low > 0 or high < 0
     assert 0.015 * 400 <= decided <= 0.08 * 400
     assert with_rows_alone > 0.15 * 400

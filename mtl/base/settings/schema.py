@@ -241,7 +241,9 @@ class ResourcesConfig:
 
     def check(self) -> None:
         gpu, memory = self.gpu, self.memory
-        if gpu is not None and not (gpu >= 0 and (gpu.is_integer() or (gpu < 1 and gpu == round(gpu, 4)))):
+        is_share = gpu is not None and 0 <= gpu < 1 and gpu == round(gpu, 4)
+        is_whole = gpu is not None and gpu >= 0 and gpu.is_integer()
+        if gpu is not None and not is_share and not is_whole:
             message = "must be a share from 0 to 1 with at most four decimals, or a whole number of GPUs"
             raise InputError(message, key="gpu", value=gpu)
         if memory is not None and not (memory >= 1e-9 and math.isfinite(memory * 1e9)):

@@ -43,7 +43,7 @@ class LabelledRows:
         return sample.means if groups is self.groups else self._resampled(predictions, groups)
 
     def _resampled(self, predictions: np.ndarray, groups: RowGroups) -> dict[RowSet, np.ndarray]:
-        return {groups.rows: resampled_scores(self.task, predictions[None], self.rows, groups)[0]}
+        return {groups.row_set: resampled_scores(self.task, predictions[None], self.rows, groups)[0]}
 
 
 LabelledTasks = Mapping[str, LabelledRows]  # by task id
