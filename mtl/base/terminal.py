@@ -158,19 +158,19 @@ class StandardOutput:
             self.write(line)
 
     def flush(self) -> None:
-        with self._failing():
+        with self._handling_errors():
             self._stream.flush()
 
     def write_bytes(self, content: bytes) -> None:
         """Write bytes as they are."""
-        with self._failing():
+        with self._handling_errors():
             self._stream.flush()
             self._stream.buffer.write(content)
 
     def put(self, text: str) -> None:
         """Write a text as it is, control characters too, where the terminal's cursor is."""
         encoding = self._stream.encoding or "utf-8"
-        with self._failing():
+        with self._handling_errors():
             self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
     def _write(self, text: str) -> None:
@@ -182,7 +182,7 @@ class StandardOutput:
             self.flush()  # so that lines and texts of both streams keep their order
 
     @contextmanager
-    def _failing(self) -> Iterator[None]:
+    def _handling_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

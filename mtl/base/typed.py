@@ -97,7 +97,7 @@ def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
     """A value of a type: None, a section, a list or a single value. A message on a list ends with `example`, as in ", as in tasks=[cbd]"."""
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     kind, parts = get_origin(plain) or plain, get_args(plain)
-    inner = parts[-1] if parts else Any  # of a list's items or a dictionary's values
+    item_hint = parts[-1] if parts else Any  # of a list's items or a dictionary's values
     notes = [note for note in notes_of(hint) if isinstance(note, Meta)]
     example += "".join(f", as in {key}={text}" for note in notes for text in note.examples or [])
     if kind in (Union, UnionType) and NoneType in parts:
@@ -105,11 +105,11 @@ def _value(hint: Any, value: Any, key: str, example: str = "") -> Any:
     if is_dataclass(kind):
         return _section(cast(type, kind), value, key)
     if kind is dict or (kind is Any and isinstance(value, dict)):
-        return {name: _value(inner, item, f"{key}.{name}") for name, item in _items(value, key)}
+        return {name: _value(item_hint, item, f"{key}.{name}") for name, item in _items(value, key)}
     if kind is list or (kind is Any and isinstance(value, list)):
         if not isinstance(value, list | tuple):
             raise InputError(f"must be a list{example}", key=key, value=_shown(value))
-        return [_value(inner, item, f"{key}.{number}") for number, item in enumerate(value)]
+        return [_value(item_hint, item, f"{key}.{number}") for number, item in enumerate(value)]
     return _single(hint, plain, value, key)
 
 

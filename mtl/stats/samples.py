@@ -62,7 +62,7 @@ def samples_of(run: FinishedRun, reduced: ReducedRun) -> dict[str, Sample]:
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in seeds])
         samples[task.id] = Sample(by_seed, means, float(counted), is_one_system)
-    divisors = run.suite.divisors(samples)  # in the order of the run's tasks, too
+    divisors = run.suite.divisors(samples)  # in the order of the run's tasks, as the contributions are
     if divisors:
         contributions = [reduced.in_average[number] for number, task in enumerate(run.tasks) if task.id in divisors]
         means = mean_over_tasks(contributions, divisors.values())

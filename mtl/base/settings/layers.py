@@ -1,4 +1,4 @@
-"""Find configuration files, and check what they set; read and write the configuration that a run saves."""
+"""Layers of settings: find the files that they come from, check what these set, put the layers together, and save what the whole of them is."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -60,6 +60,11 @@ def check_names_no_code(origin: str | Path, settings: Mapping[str, Any]) -> None
             raise InputError("only the command line and Python name code that runs", path=origin, key=key)
 
 
+def matches(key: str, names: Sequence[str]) -> bool:
+    """Whether a configuration key is one of these; a name that ends in a dot means all keys that begin with it."""
+    return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
+
+
 def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
     """A nested dictionary as one of dotted keys."""
     flat: dict[str, Any] = {}
@@ -103,7 +108,7 @@ def save_config(config: Config, path: Path) -> None:
 
 def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:
     """Read what `save_config` wrote; `options` returns the class for a name of embeddings. Raises InputError."""
-    content = _saved(path)
+    content = _read_saved(path)
     embeddings = content.get("embeddings")
     name = embeddings.get("name") if isinstance(embeddings, dict) else None
     try:
@@ -115,19 +120,14 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
 
 def differences(path: Path, config: Config, keys: Collection[str] | None = None, but: Sequence[str] = ()) -> list[str]:
     """These keys, or all that change results but some, whose values differ from those saved at `path`, as "key: value there, value here"."""
-    there, here = flatten(_saved(path)), flatten_config(config)
+    there, here = flatten(_read_saved(path)), flatten_config(config)
     counting = (there | here).keys() - INDIFFERENT - set(but) if keys is None else keys
     differing = [key for key in there | here if key in counting and there.get(key) != here.get(key)]
     return [f"{key}: {there.get(key)} there, {here.get(key)} here" for key in differing]
 
 
-def _saved(path: Path) -> dict[Any, Any]:
+def _read_saved(path: Path) -> dict[Any, Any]:
     """The content of the configuration that a run saved, without the keys GONE. Raises InputError for a missing file and as `read_yaml` does."""
     if not path.exists():
         raise InputError(f"no such file; is {path.parent} a run folder?", path=path)
     return {key: value for key, value in read_yaml(path).items() if key not in GONE}
-
-
-def matches(key: str, names: Sequence[str]) -> bool:
-    """Whether a configuration key is one of these; a name that ends in a dot means all keys that begin with it."""
-    return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
