@@ -125,9 +125,9 @@ def test_a_sample_keeps_what_the_tests_need_of_each_seed_s_resamples() -> None:
     runs = []
     for _ in range(2):
         sets = (shared, shared, apart)
-        runs.append([mean_scores((rng.random((4, len(of.groups))) < 0.7).astype(float), of) for of in sets])
+        runs.append([mean_scores((rng.random((4, len(of.group_of_row))) < 0.7).astype(float), of) for of in sets])
     variances, counted = [], []
-    for rows in (shared.rows, apart.rows):
+    for rows in (shared.row_set, apart.row_set):
         # (seeds, RESAMPLES) of each run: the sum of the rows' tasks, over the number of all tasks
         one, other = (sum(resampled[rows] for _, resampled in run if rows in resampled) / 3 for run in runs)
         factor = rows.count / (rows.count - 1)
@@ -136,7 +136,7 @@ def test_a_sample_keeps_what_the_tests_need_of_each_seed_s_resamples() -> None:
     seeds = [np.mean([by_seed for by_seed, _ in run], axis=0).var(ddof=1) / 4 for run in runs]
     left = [max(0.0, of - sum(part)) for of, part in zip(seeds, zip(*counted, strict=True), strict=True)]
     found = estimate(*map(average, runs))
-    freedom = sum(v**2 / (rows.count - 1) for v, rows in zip(variances, (shared.rows, apart.rows), strict=True))
+    freedom = sum(v**2 / (rows.count - 1) for v, rows in zip(variances, (shared.row_set, apart.row_set), strict=True))
     freedom += sum(of**2 / 3 for of in seeds)
     least = min(sum(variances) + sum(seeds), (5.8 * freedom) ** 0.5)
     assert sum(variances) + sum(left) < least < sum(variances) + sum(seeds)  # the case in which less is subtracted
