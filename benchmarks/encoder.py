@@ -189,7 +189,7 @@ def klej(data: Path, batch: int, shuffled: bool) -> list[Workload]:
     from mtl.data.loading import load_dataset
     from mtl.data.text import tokenized
     from mtl.jobs.job import load_job
-    from mtl.training.batches import Schedule, row_lengths
+    from mtl.training.schedule import Schedule, row_lengths
 
     job = load_job({"suite": "klej", "data_dir": str(data)})
     config, suite = job.config, job.suite

@@ -35,8 +35,8 @@ from mtl.jobs.job import load_job
 from mtl.methods import coded
 from mtl.methods.transformer.finetune import FineTuned
 from mtl.model.network import Batch
-from mtl.training.batches import Schedule, batch_rows, pool_size, row_lengths
 from mtl.training.module import MultitaskModule
+from mtl.training.schedule import Schedule, batch_rows, pool_size, row_lengths
 
 SIDES = ("ours", "trainer")
 

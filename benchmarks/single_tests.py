@@ -116,7 +116,7 @@ def split_run(run: FinishedRun, repetitions: int, rng: np.random.Generator) -> N
     grouped: dict[str, SeedScores] = {}
     single: dict[str, SeedScores] = {}
     for task in run.tasks:
-        groups, rows, predictions = row_groups(*run.recorded_groups(task)), run.rows(task), run.predictions(task)
+        groups, rows, predictions = row_groups(*run.numbered_groups(task)), run.rows(task), run.predictions(task)
         by_row = row_groups(f"{task.id} by row", np.arange(len(rows.targets)))
         by_seed = np.array([run.summary["tasks"][task.id]["scores"][str(seed)] for seed in run.summary["seeds"]])
         for scores, sets in ((grouped, groups), (single, by_row)):

@@ -11,7 +11,8 @@ import numpy as np
 from input_errors import raises_input_error
 
 from mtl.embedders.fasttext import training_process
-from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.embedders.vector_files.vector_file import VectorFile
+from mtl.embedders.vector_files.word_index import WordVectors
 
 LEXICON = ["źdźbło", "żółć", "gęś", "kot", "pies", "jaźń", "w", "ó", "😀", "👩‍👩‍👧", "e\u0301tude", "a\u00a0b", "</s>", "naïve"]  # fmt: skip
 LEXICON += [f"słowo{n}" for n in range(200)]

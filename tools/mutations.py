@@ -83,14 +83,14 @@ MUTATIONS = (
     ),
     Mutation(
         "schedule: each pass over a task's rows has the same order",
-        "training/batches.py",
+        "training/schedule.py",
         "[self.seed, 1, zlib.crc32(task.encode()), number]",
         "[self.seed, 1, zlib.crc32(task.encode())]",
         ("training",),
     ),
     Mutation(
         "schedule: the draws of tasks do not depend on the seed",
-        "training/batches.py",
+        "training/schedule.py",
         "np.random.default_rng([seed, 0]).random(steps)",
         "np.random.default_rng([0, 0]).random(steps)",
         ("training",),

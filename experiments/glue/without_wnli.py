@@ -32,7 +32,7 @@ def main() -> None:
         for task in run.tasks:
             if task.id == LEFT_OUT:
                 continue
-            groups = row_groups(*run.recorded_groups(task))
+            groups = row_groups(*run.numbered_groups(task))
             scores = resampled_scores(task, run.predictions(task), run.rows(task), groups)
             own = np.array([run.summary["tasks"][task.id]["scores"][str(seed)] for seed in run.summary["seeds"]])
             parts.append({groups.row_set: scores})

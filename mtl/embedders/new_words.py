@@ -13,7 +13,8 @@ from mtl.base.log import logger
 from mtl.data.files import read_lines
 from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.interface import RunReaderRequest
-from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.embedders.vector_files.vector_file import VectorFile
+from mtl.embedders.vector_files.word_index import WordVectors
 from mtl.embedders.words import VOCABULARY, WordEmbedder, word_sequences
 from mtl.model.sequences import ArraySequences
 
@@ -91,7 +92,6 @@ class WordReader:
         return word_sequences(self.vocabulary, texts)
 
     def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
-        """As `Reader.have_vectors`."""
         return self.vocabulary.ids(texts.types) != Vocabulary.UNKNOWN
 
     def fingerprint(self) -> str:

@@ -58,7 +58,8 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     words_in_file = set(compress(words, read.in_file))
     words_of_ngrams = set(known) - words_in_file
     is_in_file = np.array([word in words_in_file for word in texts.types])
-    covered = coverage(texts, is_in_file, np.array([word in words_of_ngrams for word in texts.types]))
+    is_from_ngrams = np.array([word in words_of_ngrams for word in texts.types])
+    covered = coverage(texts, is_in_file, is_from_ngrams)
     return WordEmbeddings(vocabulary, read.dim, vectors, covered, options.trainable, drawn, options.sparse)
 
 

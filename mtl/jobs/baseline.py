@@ -83,7 +83,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     if job.absent:
         logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
     precision = run_precision(config)
-    folder.check_precision(precision)
+    folder.check_same_precision(precision)
     write_generated(job.suite, job.data_dir)
     check_present(job.suite, job.run_tasks, job.data_dir)  # before minutes of reading and tokenizing
     vectors = METHODS[config.method].find_inputs(config, job.suite)

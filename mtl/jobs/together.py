@@ -134,7 +134,7 @@ def run_apart(job: Job, seed: int) -> None:
             remedy = "all machines must have the same files in data_dir and embeddings_dir"
             raise InputError(f"{problem}; {remedy}", path=folder.path)
         try:
-            folder.check_precision(run_precision(config))
+            folder.check_same_precision(run_precision(config))
         except InputError as error:
             raise InputError(f"on {host}: {error}") from None
         run_seed(job, dataset, method, seed)

@@ -23,9 +23,9 @@ from mtl.tasks.metrics import metric_named
 from mtl.tasks.scale import PERCENT, Scale
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import POOL, Schedule, batch_rows
 from mtl.training.module import MultitaskModule, TaskScore
 from mtl.training.optimizers import Optimization
+from mtl.training.schedule import POOL, Schedule, batch_rows
 from mtl.training.stage import Stage, fit
 
 

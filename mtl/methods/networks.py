@@ -20,11 +20,12 @@ from mtl.model.network import TaskNetwork
 from mtl.model.sequences import Sequences
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training import batches as batching
+from mtl.training import schedule
+from mtl.training.batches import BatchDataset, TaskRows, predict_rows, row_outputs
 from mtl.training.precision import mixed_precision
 
 # `predict_rows` or `row_outputs`
-Compute = Callable[[TaskNetwork, batching.BatchDataset, list[batching.TaskRows], torch.device], np.ndarray]
+Compute = Callable[[TaskNetwork, BatchDataset, list[TaskRows], torch.device], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,21 @@ class TaskInput:
     vectors: Tensor | None = None  # float32 (texts, dim), one of each whole text
     encoder: Encoder | None = None  # it runs in each step, to be trained with the head; None: texts are encoded already
 
-    def batches(self, rows: Mapping[str, Split]) -> batching.BatchDataset:
+    def batches(self, rows: Mapping[str, Split]) -> BatchDataset:
         """The dataset that makes batches of these rows, which are by the id of the task whose head reads them."""
-        return batching.BatchDataset(rows, self.sequences, self.vectors)
+        return BatchDataset(rows, self.sequences, self.vectors)
 
     def row_lengths(self, rows: Mapping[str, Split]) -> dict[str, np.ndarray]:
         """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
         if self.sequences is None:
             return {id: np.zeros(len(split)) for id, split in rows.items()}
         lengths = self.sequences.lengths.numpy()
-        return {id: batching.row_lengths(split, lengths) for id, split in rows.items()}
+        return {id: schedule.row_lengths(split, lengths) for id, split in rows.items()}
 
-    def ordered(self, rows: Mapping[str, Split], size: int) -> list[batching.TaskRows]:
+    def ordered(self, rows: Mapping[str, Split], size: int) -> list[TaskRows]:
         """All rows, for a network that is not trained, in batches of `size` model inputs."""
-        sizes = {id: batching.batch_rows(split, size) for id, split in rows.items()}
-        return batching.sorted_batches(self.row_lengths(rows), sizes)
+        sizes = {id: schedule.batch_rows(split, size) for id, split in rows.items()}
+        return schedule.sorted_batches(self.row_lengths(rows), sizes)
 
     def computed(
         self, compute: Compute, network: TaskNetwork, head: str, split: Split, size: int, trainer: TrainerConfig
@@ -70,7 +71,7 @@ class TaskInput:
         codes = {}
         for name, split in splits.items():
             if name != "train":
-                codes[name] = self.computed(batching.predict_rows, network, head, split, size, trainer)
+                codes[name] = self.computed(predict_rows, network, head, split, size, trainer)
         network.to("cpu")
         return codes
 
@@ -92,14 +93,14 @@ class TrainedNetworks(ABC):
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """Predicted targets (rows,) of at least one row. Raises ValueError for a row that is not one of this task."""
-        codes = self._compute(batching.predict_rows, task, rows)
+        codes = self._compute(predict_rows, task, rows)
         kind = target_kind(task)
         last_texts = [make_example(task, row).inputs[0][-1] for row in rows] if kind.by_unit else []
         return kind.head.decode(codes, self.answers.get(task.answered_by or task.id, []), last_texts)
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
-        return self._compute(batching.row_outputs, task, rows)
+        return self._compute(row_outputs, task, rows)
 
     def network(self, task: Task) -> TaskNetwork:
         """The network with the head that answers a task, under whose id it knows the task."""

@@ -21,9 +21,10 @@ from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift
 from mtl.model.network import Heads, Network
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import pass_batches, row_outputs
+from mtl.training.batches import row_outputs
 from mtl.training.checkpoints import WEIGHTS, Checkpoint, load_finished
 from mtl.training.optimizers import falling_adam
+from mtl.training.schedule import pass_batches
 
 
 @dataclass(frozen=True)

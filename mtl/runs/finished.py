@@ -20,7 +20,7 @@ from mtl.base.untrusted_yaml import YAML_LIMIT
 from mtl.data.examples import read_targets
 from mtl.runs.folder import RunFolder
 from mtl.runs.records import SeedScores, Summary, read_stage, read_summary
-from mtl.runs.rows import RecordedRows, read_recorded, recorded_groups, recorded_rows
+from mtl.runs.rows import RowsRecord, numbered_groups, read_rows_records, read_scored_rows
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import ScoredRows, Task
 
@@ -47,7 +47,7 @@ class FinishedRun:
 
     def rows(self, task: Task) -> ScoredRows:
         """The rows that the task is scored on, with their gold targets. Raises InputError for a damaged file."""
-        return recorded_rows(task, self.folder.gold(self.split(task), task.id), self.folder.scored_rows)
+        return read_scored_rows(task, self.folder.gold(self.split(task), task.id), self.folder.scored_rows)
 
     def predictions(self, task: Task) -> np.ndarray:
         """Each seed's predictions for the rows that the task is scored on, (seeds, rows)."""
@@ -77,17 +77,18 @@ class FinishedRun:
 
     def rows_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows: the same texts and targets in the same order."""
-        content = self._recorded[task.id]["texts"], sha256(self.folder.gold(self.split(task), task.id))
-        return hashlib.sha256(repr(content).encode()).hexdigest()
+        texts, targets = self._recorded[task.id]["texts"], sha256(self.folder.gold(self.split(task), task.id))
+        return hashlib.sha256(repr((texts, targets)).encode()).hexdigest()
 
     def examples_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows in the same groups: only these are resampled alike."""
-        return f"{self.rows_key(task)} {self.recorded_groups(task)[0]}"
+        groups_key, _ = self.numbered_groups(task)
+        return f"{self.rows_key(task)} {groups_key}"
 
-    def recorded_groups(self, task: Task) -> tuple[str, np.ndarray]:
-        """As `mtl.runs.rows.recorded_groups`, of the rows that the task is scored on."""
+    def numbered_groups(self, task: Task) -> tuple[str, np.ndarray]:
+        """As `mtl.runs.rows.numbered_groups`, of the rows that the task is scored on."""
         recorded = self._recorded[task.id]
-        return recorded_groups(recorded["texts"], recorded["groups"], len(self.rows(task).targets))
+        return numbered_groups(recorded["texts"], recorded["groups"], len(self.rows(task).targets))
 
     @property
     def samples(self) -> list[str]:
@@ -98,7 +99,8 @@ class FinishedRun:
         """Raise InputError unless every seed has a prediction for each scored row, and each scored row a group."""
         for task in self.tasks:
             scored, split = self.rows(task), self.split(task)
-            rows, groups = len(scored.targets), len(self.recorded_groups(task)[1])
+            _, group_numbers = self.numbered_groups(task)
+            rows, groups = len(scored.targets), len(group_numbers)
             if groups != rows:
                 raise InputError(f"{task.id}: {groups} groups for {rows} {split} rows", path=self.folder.scored_rows)
             for seed in self.summary["seeds"]:
@@ -120,8 +122,8 @@ class FinishedRun:
             raise InputError(f"has no rows of {lacking[0]}; {AGAIN}", path=self.folder.scored_rows)
 
     @cached_property
-    def _recorded(self) -> dict[str, RecordedRows]:
-        return read_recorded(self.folder.scored_rows)
+    def _recorded(self) -> dict[str, RowsRecord]:
+        return read_rows_records(self.folder.scored_rows)
 
 
 def open_run(path: Path) -> FinishedRun:
@@ -132,7 +134,7 @@ def open_run(path: Path) -> FinishedRun:
         raise InputError("not a run's folder: it has no config.yaml", path=path)
     if not (path / "summary.json").exists():
         raise InputError("this run is not finished; give its command again", path=path)
-    run = _read(RunFolder(path), Path(path.resolve().name), {})
+    run = _read(RunFolder(path), Path(path.resolve().name), suites={})
     run.check()
     return run
 

@@ -130,19 +130,21 @@ class RunFolder:
     def check(self, config: Config, takes_seeds: bool = False) -> None:
         """Raise InputError, which names the keys, if the folder belongs to another configuration or to another version of mtl. If it `takes_seeds`,
         the configuration may have seeds besides those of the finished run, or only some of these."""
-        if self.config.exists():
-            self.read_inputs()
-            differing, done, asked = differences(self.config, config), self.finished_seeds(), set(config.seeds)
-            if takes_seeds and (done <= asked or asked <= done):
-                differing = [line for line in differing if not line.startswith("seeds:")]
-            if differing:
-                remedy = IMPORT_REMEDY if any(line.startswith("imported.") for line in differing) else REMEDY
-                problem = f"was made with another configuration ({'; '.join(differing)})"
-                raise InputError(f"{problem}; {remedy}", path=self.path)
+        if not self.config.exists():
+            return
+        self.read_inputs()  # raises for another version
+        differing = differences(self.config, config)
+        finished, asked = self.finished_seeds(), set(config.seeds)
+        if takes_seeds and (finished <= asked or asked <= finished):
+            differing = [line for line in differing if not line.startswith("seeds:")]
+        if differing:
+            remedy = IMPORT_REMEDY if any(line.startswith("imported.") for line in differing) else REMEDY
+            raise InputError(f"was made with another configuration ({'; '.join(differing)}); {remedy}", path=self.path)
 
-    def check_precision(self, precision: str) -> None:
+    def check_same_precision(self, precision: str) -> None:
         """Raise InputError if the run was begun in another precision: `trainer.precision` may mean another one on another machine."""
-        if self.config.exists() and (begun := self.read_inputs().get("precision")) != precision:
+        begun = self.read_inputs().get("precision") if self.config.exists() else precision
+        if begun != precision:
             force = ", set trainer.force_precision=true" if begun == "bf16-mixed" else ""
             problem = f"was begun in precision {begun}, and this machine would continue in {precision}"
             raise InputError(f"{problem}; continue on a machine like the first{force}, {REMEDY}", path=self.path)

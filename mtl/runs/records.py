@@ -104,6 +104,25 @@ class SeedScores(TypedDict):
     remarks: list[str]  # what the user of the submission should know, one line each
 
 
+class StageRecord(TypedDict):
+    """The content of a finished stage's done.json."""
+
+    seconds: Amount  # how long the stage took
+    peak_memory: Count  # in bytes
+    # The learning curve, a row for each validation, with scores × 100 by `dev/TASK`.
+    curve: Annotated[list[dict[str, Annotated[float, Meta(ge=-1e300, le=1e300)]]], Meta(min_length=1)]
+    key: NotRequired[str]  # of a stage 1 (`mtl.methods.lstm.stage1`)
+    trained_in: NotRequired[str]  # the folder of the stage 1 that this one is a copy of
+
+
+class Chosen(TypedDict):
+    """What a floor has chosen for a task."""
+
+    settings: dict[str, Any]  # the settings with the best score on dev
+    seconds: Amount  # how long the choice took
+    peak_memory: NotRequired[Count]  # in bytes
+
+
 def read_summary(path: Path) -> Summary:
     """The summary of a finished run. Raises InputError if it is missing, of another form, or contradicts itself."""
     summary = read_json(path, Summary)
@@ -126,30 +145,6 @@ def _contradiction(summary: Summary) -> str | None:
     return None
 
 
-def dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on the dev rows that choose, from its scores.json: that of the task (or of the one that answers it), or without one the
-    suite's average; the mean of all tasks if the suite averages none of them."""
-    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
-    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
-    if not scores or (source is not None and source not in scores):
-        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
-    if source is not None:
-        return scores[source]
-    average = suite.mean(scores)
-    return fmean(scores.values()) if average is None else average
-
-
-class StageRecord(TypedDict):
-    """The content of a finished stage's done.json."""
-
-    seconds: Amount  # how long the stage took
-    peak_memory: Count  # in bytes
-    # The learning curve, a row for each validation, with scores × 100 by `dev/TASK`.
-    curve: Annotated[list[dict[str, Annotated[float, Meta(ge=-1e300, le=1e300)]]], Meta(min_length=1)]
-    key: NotRequired[str]  # of a stage 1 (`mtl.methods.lstm.stage1`)
-    trained_in: NotRequired[str]  # the folder of the stage 1 that this one is a copy of
-
-
 def read_stage(path: Path) -> StageRecord:
     """The record of a finished stage. Raises InputError if it is missing or of another form."""
     record = read_json(path, StageRecord)
@@ -158,9 +153,13 @@ def read_stage(path: Path) -> StageRecord:
     return record
 
 
-class Chosen(TypedDict):
-    """What a floor has chosen for a task."""
-
-    settings: dict[str, Any]  # the settings with the best score on dev
-    seconds: Amount  # how long the choice took
-    peak_memory: NotRequired[Count]  # in bytes
+def dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
+    """A seed's score × 100 on the dev rows that choose: of the task or the one that answers it; without a task the average, else the mean of all."""
+    scores = {**content["dev_scores"], **content.get("choosing_scores", {})}
+    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
+    if not scores or (source is not None and source not in scores):
+        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
+    if source is not None:
+        return scores[source]
+    average = suite.mean(scores)
+    return fmean(scores.values()) if average is None else average

@@ -16,7 +16,7 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 
 
-class RecordedRows(TypedDict):
+class RowsRecord(TypedDict):
     """The rows that a task is scored on."""
 
     texts: str  # a hash of their texts
@@ -26,28 +26,30 @@ class RecordedRows(TypedDict):
     lines: NotRequired[list[Count]]  # their lines in the data file, where they are a sample of its rows
 
 
-def read_recorded(path: Path) -> dict[str, RecordedRows]:
+def read_rows_records(path: Path) -> dict[str, RowsRecord]:
     """What a run has recorded of the rows that its tasks are scored on (`RunFolder.scored_rows`), by task id; empty if it has recorded nothing."""
-    return read_json(path, dict[str, RecordedRows]) if path.exists() else {}
+    return read_json(path, dict[str, RowsRecord]) if path.exists() else {}
 
 
-def recorded_rows(task: Task, gold: Path, record: Path) -> ScoredRows:
+def read_scored_rows(task: Task, gold: Path, record: Path) -> ScoredRows:
     """The rows that score a run's task: targets from the file `gold`, candidates and columns from `record`. Raises InputError for damaged files."""
-    recorded: Mapping[str, Any] = read_recorded(record).get(task.id, {})
+    recorded: Mapping[str, Any] = read_rows_records(record).get(task.id, {})
     columns = recorded.get("columns", {})
-    candidates = None if "candidates" not in recorded else np.array(recorded["candidates"], dtype=np.int64)
+    candidates = np.array(recorded["candidates"], dtype=np.int64) if "candidates" in recorded else None
     targets = read_targets(task, gold, candidates)
-    counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
-    if counts != {len(targets)} or not set(task.columns or ()) <= set(columns):
+    recorded_values = [*columns.values(), *([] if candidates is None else [candidates])]
+    has_all_columns = set(task.columns or ()) <= set(columns)
+    if not has_all_columns or any(len(values) != len(targets) for values in recorded_values):
         raise InputError(f"{task.id}: not rows as mtl baseline records them", path=record)
     return ScoredRows(targets, candidates, columns)
 
 
-def recorded_groups(texts: str, groups: Sequence[int] | None, rows: int) -> tuple[str, np.ndarray]:
-    """A key that is equal for the same rows in the same groups, and each row's group, a number from 0, int64 (rows,); from `describe_rows`."""
+def numbered_groups(texts: str, groups: Sequence[int] | None, rows: int) -> tuple[str, np.ndarray]:
+    """A key that is equal for the same rows in the same groups, and each row's group, a number from 0, int64 (rows,); from `RowsRecord`."""
+    key = hashlib.sha256(repr((texts, groups)).encode()).hexdigest()
     # With only one group, groups cannot be resampled, so each row counts as a group.
     names = np.arange(rows) if groups is None or len(set(groups)) == 1 else np.array(groups)
-    return hashlib.sha256(repr((texts, groups)).encode()).hexdigest(), np.unique(names, return_inverse=True)[1]
+    return key, np.unique(names, return_inverse=True)[1]
 
 
 def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows:

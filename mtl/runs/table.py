@@ -54,14 +54,12 @@ class RunTable:
         """The run's scores in bold, and of several seeds further statistics."""
         count, title = len(self.summary["seeds"]), f"**{inert(self.summary['title'])}**"
         medians = self._cells(self.summary["average"], {id: record["median"] for id, record in self.scores.items()})
+        bold_medians = [cell if cell == MISSING else f"**{cell}**" for cell in medians]
         if count == 1:
-            rows = [[f"{title}, one seed", *medians]]
-        else:
-            rows = [[f"{title}, median of {count}", *medians], ["mean ± standard deviation", *self._means()]]
-        rows[0][1:] = [cell if cell == MISSING else f"**{cell}**" for cell in rows[0][1:]]
-        if count > 1:
-            for extreme in ("min", "max"):
-                rows.append([extreme, "", *[self.scale.show(self.scores[id][extreme]) for id in self.tasks]])
+            return [[f"{title}, one seed", *bold_medians]]
+        rows = [[f"{title}, median of {count}", *bold_medians], ["mean ± standard deviation", *self._means()]]
+        for extreme in ("min", "max"):
+            rows.append([extreme, "", *[self.scale.show(self.scores[id][extreme]) for id in self.tasks]])
         return rows
 
     def compared_rows(self) -> list[list[str]]:

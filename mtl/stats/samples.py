@@ -38,7 +38,7 @@ def reduce_run(run: FinishedRun) -> ReducedRun:
     for task in run.tasks:
         predictions = run.predictions(task)
         rows = run.rows(task)
-        groups = row_groups(*run.recorded_groups(task))
+        groups = row_groups(*run.numbered_groups(task))
         scores = resampled_scores(task, predictions, rows, groups)
         alone.append({groups.row_set: scores.mean(axis=0)})
         counted.append(part_counted_with_rows({groups.row_set: scores}))

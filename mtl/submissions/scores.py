@@ -13,7 +13,7 @@ from mtl.base.wording import listed
 from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
 from mtl.runs.folder import FILE, RunFolder
-from mtl.runs.rows import recorded_rows, scored_rows
+from mtl.runs.rows import read_scored_rows, scored_rows
 from mtl.submissions.data_rows import DataRows
 from mtl.submissions.files import SubmissionFiles, prediction_names, read_files
 from mtl.submissions.row_files import labelled_file
@@ -108,7 +108,7 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out_share: float) -> Gold
     task = replace(task, breakdown=None)  # a score needs no such columns
     recorded = gold_dir / f"{split}_{task.id}.tsv"
     if recorded.is_file() and recorded != task.path(split, gold_dir):  # a data file may have such a name, too
-        rows = recorded_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
+        rows = read_scored_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
         plain = replace(task, header=None, reading=None)  # these say how the data is read, not what a run recorded
         return DataRows(plain, split, recorded, plain.plain_layout, rows.targets, rows.candidates), rows
     if (labelled := labelled_file(task, split, gold_dir)) is not None:

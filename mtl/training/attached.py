@@ -1,5 +1,4 @@
 """The loggers and callbacks that a user chooses, by the settings `trainer.logger` and `trainer.callbacks`.
-
 A setting names classes, as in "package.module:Class", and each training gets a new object of each class. From Python, a setting may hold objects
 instead. Within the block of `attach`, trainings use these objects, and the settings, which the run records, have the names of their classes. Each
 training gets an object in the state in which the user gave it (`mtl.training.start_states`)."""
@@ -8,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any
 
 import pytorch_lightning as pl
@@ -28,34 +28,35 @@ REMEDY = (
 )
 
 # What trainings use in place of the settings with these keys, within a block of `attach`: objects, perhaps among names of classes.
-_attached: ContextVar[Mapping[str, list[Any]]] = ContextVar("_attached")
+_attached: ContextVar[Mapping[str, list[Any]]] = ContextVar("_attached", default=MappingProxyType({}))
 
 
 @contextmanager
 def attach(settings: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Let trainings within the block use the objects in these settings, which are by dotted key.
-
     Yields the settings with the names of classes in place of objects, and the keys of the settings that held objects."""
-    with_names = dict(settings)
-    values_by_key: dict[str, list[Any]] = {}
+    attached: dict[str, list[Any]] = {}
     for key in (CALLBACKS, LOGGER):
         setting = settings.get(key)
         values = setting if isinstance(setting, list) else [setting]
         if any(isinstance(value, OBJECT_TYPES) for value in values):
-            values_by_key[key] = values
-            names = [_class_name(value) for value in values]
-            with_names[key] = names if key == CALLBACKS else ", ".join(map(str, names))  # `trainer.logger` is a text
-    objects = [value for values in values_by_key.values() for value in values if isinstance(value, OBJECT_TYPES)]
-    token = _attached.set(values_by_key)
+            attached[key] = values
+    recorded = dict(settings)
+    if CALLBACKS in attached:
+        recorded[CALLBACKS] = [_recorded_value(value) for value in attached[CALLBACKS]]
+    if LOGGER in attached:  # this setting is a text, of several names too
+        recorded[LOGGER] = ", ".join(str(_recorded_value(value)) for value in attached[LOGGER])
+    objects = [value for values in attached.values() for value in values if isinstance(value, OBJECT_TYPES)]
+    token = _attached.set(attached)
     try:
         with start_states(objects):
-            yield with_names, list(values_by_key)
+            yield recorded, list(attached)
     finally:
         _attached.reset(token)
 
 
-def _class_name(value: Any) -> Any:
-    """The name of a class, or of an object's class, as in "package.module:Class". Any other value is returned as it is."""
+def _recorded_value(value: Any) -> Any:
+    """What a run records: of an object or a class the name of the class, as in "package.module:Class"; of any other value, itself."""
     named_class = type(value) if isinstance(value, OBJECT_TYPES) else value
     return f"{named_class.__module__}:{named_class.__qualname__}" if isinstance(named_class, type) else value
 
@@ -69,7 +70,7 @@ def check_attached(config: TrainerConfig) -> None:
             pl.Trainer(accelerator="cpu", devices=1, callbacks=callbacks, logger=config.logger != "none", **SILENT)
     except Exception as error:
         raise InputError(reason_of(error), key=CALLBACKS) from None
-    if ":" in config.logger and LOGGER not in _attached.get({}):
+    if ":" in config.logger and LOGGER not in _attached.get():
         _instance(config.logger, Logger, LOGGER)  # for its errors alone
     if config.logger in PACKAGES and not _is_installed(config.logger):
         message = f"the package is missing; install it: pip install {PACKAGES[config.logger]}"
@@ -84,14 +85,14 @@ def _is_installed(package: str) -> bool:
 
 def user_callbacks(config: TrainerConfig) -> list[pl.Callback]:
     """The callbacks for a training: the objects that are attached, and a new one of each class that is named. Raises InputError as `_instance`."""
-    values = _attached.get({}).get(CALLBACKS, config.callbacks or [])
+    values = _attached.get().get(CALLBACKS, config.callbacks or [])
     return [_instance(value, pl.Callback, CALLBACKS) for value in values]
 
 
 def user_loggers(config: TrainerConfig) -> list[Logger] | None:
     """The loggers for a training, as `user_callbacks`; None if none is attached and the setting names no class, but a logger of mtl's."""
     named = [config.logger] if ":" in config.logger else None
-    values = _attached.get({}).get(LOGGER, named)
+    values = _attached.get().get(LOGGER, named)
     return None if values is None else [_instance(value, Logger, LOGGER) for value in values]
 
 

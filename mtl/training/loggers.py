@@ -22,8 +22,8 @@ def stage_loggers(
 ) -> Iterator[list[Logger]]:
     """The loggers of one training of a stage, for the block. Raises InputError if W&B or MLflow cannot log. CSV files and TensorBoard's are in
     `folder`, RUN/seed-SEED/STAGE. `epoch` is the first one that is trained. `settings` are those of the run, by dotted key, for W&B and MLflow."""
-    if (from_user := user_loggers(config)) is not None:
-        yield from_user
+    if (attached := user_loggers(config)) is not None:
+        yield attached
         return
     run, _, stage = folder.as_posix().rpartition(f"/seed-{seed}/")
     continued = f", continued after validation {epoch}" if epoch else ""

@@ -74,11 +74,8 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     """Train until the epochs or the patience are used up, then load the best (or last) weights into the module. `stage.folder` receives the weights
     (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the average × 100 of the validation that the weights come
     from, the seconds, the peak memory in bytes, and the curve). A stage that was interrupted resumes from last.ckpt, which is removed at the end.
-
-    Raises:
-        InputError: if last.ckpt is damaged, or of another model.
-        DivergedError: with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt are then
-            those of earlier validations."""
+    Raises InputError if last.ckpt is damaged, or of another model, and DivergedError, which names the task and the step, if losses, weights or
+    outputs are no longer finite: best.ckpt and last.ckpt are then those of earlier validations."""
     resume = stage.folder / RESUME
     epochs, steps = _progress_of(resume, module, stage) if stage.resumable and resume.exists() else (0, 0)
     if epochs:
@@ -91,9 +88,8 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     patience = Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True)
     seeding = SeedEachEpoch(stage.seed, stage.folder.name)
     callbacks = [seeding, patience, StageProgress(stage, bar), saving, *user_callbacks(config)]
-    opened = stage_loggers(config, stage.folder, stage.seed, epochs, stage.settings)
     try:
-        with deterministic(), bar, opened as loggers:
+        with deterministic(), bar, stage_loggers(config, stage.folder, stage.seed, epochs, stage.settings) as loggers:
             train(
                 module, resume, continues=epochs > 0, callbacks=callbacks, data=_StageData(stage), resumable=stage.resumable,
                 accelerator=device_of(config.accelerator).type, precision=training_precision(config),
@@ -127,24 +123,6 @@ def _explained(error: DivergedError, stage: Stage) -> DivergedError:
     last_good = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
     remedy = f"set a smaller {stage.section}.learning_rate=, and remove the run's folder or set run_dir="
     return DivergedError(f"training diverged ({error}); {last_good}{remedy}", unit=stage.title)
-
-
-@contextmanager
-def deterministic() -> Iterator[None]:
-    """Within the block, torch computes deterministically. Afterwards all but cuBLAS's variable is as before: a user may call it in a notebook."""
-    was_enabled = torch.are_deterministic_algorithms_enabled()
-    only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
-    options: Any = torch.utils.deterministic
-    filled = options.fill_uninitialized_memory
-    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without which cuBLAS is not deterministic
-    torch.use_deterministic_algorithms(True)
-    # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
-    options.fill_uninitialized_memory = False
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(was_enabled, warn_only=only_warned)
-        options.fill_uninitialized_memory = filled
 
 
 def _outcome(module: MultitaskModule, stage: Stage, saving: "BestWeights") -> str:
@@ -253,3 +231,21 @@ class Patience(EarlyStopping):
     def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         if self.wait_count >= self.patience:
             trainer.should_stop = True
+
+
+@contextmanager
+def deterministic() -> Iterator[None]:
+    """Within the block, torch computes deterministically. Afterwards all but cuBLAS's variable is as before: a user may call it in a notebook."""
+    was_enabled = torch.are_deterministic_algorithms_enabled()
+    only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
+    options: Any = torch.utils.deterministic
+    filled = options.fill_uninitialized_memory
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without which cuBLAS is not deterministic
+    torch.use_deterministic_algorithms(True)
+    # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
+    options.fill_uninitialized_memory = False
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(was_enabled, warn_only=only_warned)
+        options.fill_uninitialized_memory = filled

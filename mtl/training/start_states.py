@@ -43,8 +43,7 @@ def restore_start_state(user_object: Any) -> None:
 
 
 def _has_state_in_attributes(user_object: Any) -> bool:
-    """Whether the state of an object is all its attributes. The state of other callbacks is what their `state_dict` returns; other loggers have none,
-    and go on with the same log."""
+    """Whether all attributes are the state. That of other callbacks is what `state_dict` returns; other loggers have none, and continue one log."""
     if isinstance(user_object, CSVLogger | TensorBoardLogger):
         # A logger without a version takes the next free number, and so a new folder, in each training.
         return _start_attributes(user_object).get("_version") is None
@@ -65,8 +64,7 @@ def _start_attributes(user_object: Any) -> dict[str, Any]:
 
 
 def _changed_attributes(user_object: Any) -> dict[str, Any]:
-    """Of the attributes that are kept, those that trainings have changed. The others need not be kept after a run: the user may set them before the
-    next one, which then begins with the user's values."""
+    """Of the attributes that are kept, those that trainings have changed. The user may set the others before the next run, which then has these."""
     changed = {}
     for name, value in vars(user_object)[START_ATTRIBUTES].items():
         now = vars(user_object).get(name)

@@ -26,7 +26,7 @@ from mtl.base.untrusted import Count
 from mtl.training.checkpoints import are_weights_of
 
 SILENT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # options of a Trainer
-LOGGERS = ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")
+LIGHTNING_LOGGERS = ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")
 WARNING_MODULES = "pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics"
 MEANT_SO = ".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"  # of such warnings
 DELETE_IT = "; delete it"  # the end of messages on the file of a state
@@ -99,19 +99,9 @@ def train(
     resumable: bool = True,
     **options: Any,
 ) -> None:
-    """Train to the last epoch.
-
-    Args:
-        resume: the file of the whole state, which each epoch replaces.
-        continues: whether to continue from this file, which `read_state` has checked.
-        callbacks: those that are called before the ones that every training has.
-        data: the loaders, if the module has none.
-        resumable: whether to save the whole state.
-        options: further options of Lightning's Trainer.
-
-    Raises:
-        InputError: if Lightning cannot continue from the state.
-        KeyboardInterrupt: for SIGTERM, too."""
+    """Train to the last epoch. Raises InputError if Lightning cannot continue from the state, and KeyboardInterrupt for SIGTERM, too.
+    If it is `resumable`, each epoch replaces the file `resume`, the whole state; if it `continues`, it begins with this file, which `read_state` has
+    checked. `callbacks` are called before those of every training. `data` are the loaders if the module has none, `options` those of a Trainer."""
     begin = TrainingBegun()
     all_callbacks = [*callbacks, begin, StateOfEpoch(resume)] if resumable else [*callbacks, begin]
     with quiet(), write_errors_at(resume.parent):
@@ -210,8 +200,8 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 def quiet() -> Iterator[None]:
     """Within the block, silence Lightning's messages and warnings. Nothing is printed for a thread that an OSError ends, either: TensorBoard writes
     in a thread of its own, and raises the error in this one later."""
-    levels = {name: logging.getLogger(name).level for name in LOGGERS}
-    for name in LOGGERS:
+    levels = {name: logging.getLogger(name).level for name in LIGHTNING_LOGGERS}
+    for name in LIGHTNING_LOGGERS:
         logging.getLogger(name).setLevel(logging.ERROR)
     hook = threading.excepthook
     threading.excepthook = lambda failure: None if isinstance(failure.exc_value, OSError) else hook(failure)

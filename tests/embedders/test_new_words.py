@@ -12,7 +12,8 @@ from mtl.data.text import TokenizedTexts
 from mtl.embedders import StaticOptions
 from mtl.embedders.interface import RunReaderRequest
 from mtl.embedders.new_words import WordReader, run_words
-from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.embedders.vector_files.vector_file import VectorFile
+from mtl.embedders.vector_files.word_index import WordVectors
 
 
 def reader(folder: Path, file: Path | None = None) -> WordReader:

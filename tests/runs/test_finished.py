@@ -89,7 +89,7 @@ def test_the_same_rows_have_the_same_key(tmp_path: Path) -> None:
 def test_recorded_rows(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "a", right(1.0))
     (run,) = find_runs(tmp_path)
-    found = {task.id: run.recorded_groups(task) for task in run.tasks}
+    found = {task.id: run.numbered_groups(task) for task in run.tasks}
     keys = {id: recorded[0] for id, recorded in found.items()}
     groups = {id: recorded[1].tolist() for id, recorded in found.items()}
     assert keys["cdsc-e"] == keys["cdsc-r"] != keys["cbd"] and len(set(keys.values())) == 8
@@ -99,7 +99,7 @@ def test_recorded_rows(tmp_path: Path) -> None:
     recorded["dyk"]["groups"] = [0] * 60
     write_json(folder.scored_rows, recorded)
     dyk = run.suite.tasks["dyk"]
-    assert find_runs(tmp_path)[0].recorded_groups(dyk)[1].tolist() == list(range(60))
+    assert find_runs(tmp_path)[0].numbered_groups(dyk)[1].tolist() == list(range(60))
     folder.scored_rows.unlink()
     assert find_runs(tmp_path) == []
 

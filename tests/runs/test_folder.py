@@ -60,12 +60,12 @@ def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
 
 def test_a_run_keeps_its_precision(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    folder.check_precision("bf16-mixed")  # a new folder
+    folder.check_same_precision("bf16-mixed")  # a new folder
     folder.claim(configured(), {"a.tsv": "1"}, "bf16-mixed")
-    folder.check_precision("bf16-mixed")
-    refused(lambda: folder.check_precision("32-true"))
+    folder.check_same_precision("bf16-mixed")
+    refused(lambda: folder.check_same_precision("32-true"))
     write_json(folder.inputs, {**read_json(folder.inputs), "precision": "32-true"})
-    refused(lambda: folder.check_precision("bf16-mixed"))
+    refused(lambda: folder.check_same_precision("bf16-mixed"))
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:

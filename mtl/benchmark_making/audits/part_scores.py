@@ -15,7 +15,7 @@ from mtl.jobs.job import Job, load_job
 from mtl.methods.floors.features import Document, RowFeatures
 from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest
-from mtl.runs.rows import recorded_groups
+from mtl.runs.rows import numbered_groups
 from mtl.stats.comparison import COVERAGE
 from mtl.stats.resampling import resampled_scores, row_groups
 from mtl.tasks.metrics import score
@@ -70,7 +70,7 @@ def score_task(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
     parts = [part for part in PARTS if _has_part(task, part)]
     predicted = {part: _predictions(job, part, *_with_part(task, dataset, part)) for part in parts}
     rows, recorded = dataset.scored(task).scored_rows, dataset.described_rows[task.id]
-    _, group_numbers = recorded_groups(recorded["texts"], recorded["groups"], len(dataset.scored(task)))
+    _, group_numbers = numbered_groups(recorded["texts"], recorded["groups"], len(dataset.scored(task)))
     groups = row_groups(recorded["texts"], group_numbers)
     points = {part: resampled_scores(task, targets[None], rows, groups)[0] for part, targets in predicted.items()}
     return [

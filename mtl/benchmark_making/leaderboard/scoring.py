@@ -12,7 +12,7 @@ from mtl.benchmark_making.leaderboard.submission import Entrant, read_prediction
 from mtl.data.examples import Example, read_examples
 from mtl.data.loading import describe_rows, row_sizes
 from mtl.data.splits import read_split
-from mtl.runs.rows import recorded_groups, scored_rows
+from mtl.runs.rows import numbered_groups, scored_rows
 from mtl.stats.comparison import Sample, mean_over_tasks
 from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
 from mtl.submissions.data_rows import DataRows
@@ -59,7 +59,7 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, Labell
             scored_task = replace(task, scored="test" if split == "test" else "dev", breakdown=None)
             examples = read_split(scored_task, path, split, layout)
             recorded = describe_rows(scored_task, examples)
-            groups = row_groups(*recorded_groups(recorded["texts"], recorded["groups"], len(examples)))
+            groups = row_groups(*numbered_groups(recorded["texts"], recorded["groups"], len(examples)))
             data = _data_rows(scored_task, split, path, layout, examples)
             tasks[task.id] = LabelledRows(scored_task, data, scored_rows(scored_task, examples), groups)
     if not tasks:

@@ -13,7 +13,7 @@ import numpy as np
 
 from mtl.base.progress import Progress, hidden_progress
 from mtl.embedders.vector_files.fasttext_layout import Header, dictionary_entries, find_matrix, read_header
-from mtl.embedders.vector_files.word_index import Arrays, WordIndex
+from mtl.embedders.vector_files.word_index import WordIndex, WordVectors
 
 _END_OF_SENTENCE = b"</s>"  # a token that fastText adds; it has no n-grams
 _BLOCK = 1 << 22  # bytes of the matrix read at once
@@ -39,7 +39,7 @@ class IndexedModel:
     def shape(self) -> tuple[int, int]:
         return self._header.words + self._header.buckets, self._header.dim
 
-    def read(self, words: Sequence[bytes]) -> Arrays:
+    def read(self, words: Sequence[bytes]) -> WordVectors:
         """As `OpenVectors.read`; vectors equal those of fastText's `get_word_vector`. The labels of a classifier are not words."""
         with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self.path.stat().st_size, "B") as bar:
             rows = np.full(len(words), -1, dtype=np.int64)
@@ -67,8 +67,7 @@ class IndexedModel:
                 for first in range(0, header.words, most_words):
                     rows = np.arange(first, min(first + most_words, header.words))
                     words = [word for word, _ in islice(entries, len(rows))]
-                    vectors, _, _ = matrix.vectors(words, rows, no_bar)
-                    yield words, vectors
+                    yield words, matrix.vectors(words, rows, no_bar).vectors
                     bar.reach(first + len(words))
 
 
@@ -79,7 +78,7 @@ class _Matrix(NamedTuple):
     header: Header
     start: int  # the offset of the first row
 
-    def vectors(self, words: Sequence[bytes], rows: np.ndarray, bar: Progress) -> Arrays:
+    def vectors(self, words: Sequence[bytes], rows: np.ndarray, bar: Progress) -> WordVectors:
         """The result of `IndexedModel.read`, for words with these rows of their own (-1: not in the dictionary)."""
         from scipy.sparse import csr_array
 
@@ -95,14 +94,15 @@ class _Matrix(NamedTuple):
             if self.file.readinto(block.data.cast("B")) < block.nbytes:
                 raise OSError(f"{self.file.name} was truncated while it was read")
             # A sparse matrix with a one for each pair sums the rows of each word.
-            distinct, places = np.unique(pair_words[part], return_inverse=True)
-            ones = np.ones(len(places), dtype=np.float32)
-            sums[distinct] += csr_array((ones, (places, used_rows - first_row)), (len(distinct), len(block))) @ block
+            distinct, word_indices = np.unique(pair_words[part], return_inverse=True)
+            ones = np.ones(len(word_indices), dtype=np.float32)
+            pairs = csr_array((ones, (word_indices, used_rows - first_row)), (len(distinct), len(block)))
+            sums[distinct] += pairs @ block
             bar.reach(self.file.tell())
         counts = np.bincount(pair_words, minlength=len(words))  # the rows of each word
         sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]  # not divided: fastText rounds so
         in_file = rows >= 0
-        return sums, in_file, ~in_file & (counts > 0)
+        return WordVectors(sums, in_file, from_ngrams=~in_file & (counts > 0))
 
 
 def _row_pairs(words: Sequence[bytes], rows: np.ndarray, header: Header) -> tuple[np.ndarray, np.ndarray]:
@@ -111,11 +111,11 @@ def _row_pairs(words: Sequence[bytes], rows: np.ndarray, header: Header) -> tupl
     in_file = np.flatnonzero(rows >= 0)
     # For sorting, a pair is one number, row × words + position: NumPy sorts one array of numbers in the shortest time.
     numbers = [rows[in_file] * len(words) + in_file]
-    ngram_words = np.array([place for place, word in enumerate(words) if word != _END_OF_SENTENCE], dtype=np.int64)
+    ngram_words = np.array([number for number, word in enumerate(words) if word != _END_OF_SENTENCE], dtype=np.int64)
     ngram_word_count = len(ngram_words) if header.buckets else 0  # without buckets, the model has no n-grams
     for start in range(0, ngram_word_count, _HASHED_WORDS):
         batch = ngram_words[start : start + _HASHED_WORDS]
-        hashes, owners = ngram_hashes([words[place] for place in batch], header.minn, header.maxn)
+        hashes, owners = ngram_hashes([words[number] for number in batch], header.minn, header.maxn)
         ngram_rows = header.words + hashes.astype(np.int64) % header.buckets
         numbers.append(ngram_rows * len(words) + batch[owners])
     merged = np.concatenate(numbers)
@@ -125,8 +125,7 @@ def _row_pairs(words: Sequence[bytes], rows: np.ndarray, header: Header) -> tupl
 
 
 def _parts(rows: np.ndarray, most_rows: int, most_gap: int) -> Iterator[slice]:
-    """The parts of sorted rows that are read at once: at most _BLOCK_PAIRS of them, which stand within `most_rows` rows of the matrix, without gaps
-    of more than `most_gap` rows between them."""
+    """The parts of sorted rows that are read at once: at most _BLOCK_PAIRS, within `most_rows` rows of the matrix, gaps of at most `most_gap`."""
     start = 0
     while start < len(rows):
         stop = min(start + _BLOCK_PAIRS, int(np.searchsorted(rows, rows[start] + most_rows)))
@@ -154,7 +153,7 @@ def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarr
     begins = np.flatnonzero(is_begin[:-1])
     hashes = np.full(len(begins), _BASIS, dtype=np.uint32)
     characters = np.zeros(len(begins), dtype=np.int64)
-    found_hashes, found_owners = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
+    ngram_hash_parts, owner_parts = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
     size = 0
     while len(begins):
         hashes = (hashes ^ signed[begins + size]) * _PRIME
@@ -164,8 +163,8 @@ def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarr
         is_whole = is_begin[ends]
         is_bracket = (characters == 1) & ((begins == word_begins[begins]) | (ends == word_ends[begins]))
         is_ngram = is_whole & ~is_bracket & (characters >= minn) & (characters <= maxn)
-        found_hashes.append(hashes[is_ngram])
-        found_owners.append(owners[begins[is_ngram]])
+        ngram_hash_parts.append(hashes[is_ngram])
+        owner_parts.append(owners[begins[is_ngram]])
         grows = (ends < word_ends[begins]) & ~(is_whole & (characters >= maxn))
         begins, hashes, characters = begins[grows], hashes[grows], characters[grows]
-    return np.concatenate(found_hashes), np.concatenate(found_owners)
+    return np.concatenate(ngram_hash_parts), np.concatenate(owner_parts)

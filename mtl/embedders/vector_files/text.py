@@ -14,7 +14,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted_lines import OpenLines, open_lines
-from mtl.embedders.vector_files.word_index import Arrays, WordIndex, first_vectors
+from mtl.embedders.vector_files.word_index import WordIndex, WordVectors, first_vectors
 
 LARGEST_DIM = 2**16  # numbers of a vector
 LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
@@ -25,8 +25,8 @@ _LINES_PER_UPDATE = 4096  # of the progress bar
 _Row = tuple[bytes, int, int]
 
 
-def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`. Only lines that may begin with one of `words` are
+def read_text(path: Path, words: Sequence[bytes]) -> WordVectors:
+    """The vectors of `words`, which are distinct and UTF-8 encoded. Only lines that may begin with one of `words` are
     parsed, so this takes little longer than reading the lines. Raises InputError if the file is damaged or in another format."""
     positions = {word: position for position, word in enumerate(words)}
     first_parts = {word.partition(b" ")[0] for word in words}
@@ -52,7 +52,7 @@ class IndexedText:
     def shape(self) -> tuple[int, int]:
         return len(self._index.rows), self._form.dim
 
-    def read(self, words: Sequence[bytes]) -> Arrays:
+    def read(self, words: Sequence[bytes]) -> WordVectors:
         with self.path.open("rb") as opened:
             try:
                 return first_vectors(len(words), self._form.dim, self._rows_of(words, self._unpacked or opened))
@@ -126,31 +126,35 @@ def _open(path: Path, activity: str) -> Iterator[tuple[_Form, Iterator[_Row]]]:
 
 def _read_start(path: Path, lines: OpenLines) -> tuple[_Form, bytes]:
     """Read an optional first line `count dimension`, and the first row. Returns the form that they show, and the first row."""
-    head = lines.readline().removeprefix(BOM_UTF8)
-    cells = head.split()
-    announced, dim, row = 0, len(cells) - 1, head
+    first_line = lines.readline().removeprefix(BOM_UTF8)
+    cells = first_line.split()
     has_header = len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit()
-    if has_header:  # int() refuses more than 4,300 digits, and a number of 18 is too large in any case
-        announced, dim, row = int(cells[0][:18]), int(cells[1][:18]), lines.readline()
-    if lines.packing and b"\0" in head + row:
+    # int() refuses more than 4,300 digits, and a number of 18 is too large in any case.
+    announced, dim = (int(cells[0][:18]), int(cells[1][:18])) if has_header else (0, len(cells) - 1)
+    row = lines.readline() if has_header else first_line
+    if lines.packing and b"\0" in first_line + row:
         raise InputError("a packed binary file; unpack it first (gunzip, unzip) and give the .bin", path=path)
     if dim < 1 or not (has_header or any(_is_number(cell) for cell in cells[1:])):
         raise InputError("neither 'count dimension' nor a word and its vector; give a .vec file", path=path, line=1)
     if not row:
         raise InputError("no vectors after the first line; download or copy it again", path=path)
     form = _Form(path, dim, announced, lines.packing is not None, has_tabs=row.count(b"\t") >= dim)
-    # Always parse the first row: it shows whether the dimension is right before memory is allocated.
-    try:
-        form.split(form.spaced(row), lines.number)
-    except InputError:
-        in_row = form.spaced(row).rstrip().count(b" ")
-        if has_header and dim != in_row:
-            problem = f"announces vectors of {dim} numbers, but line 2 has {in_row}: correct it, or give another file"
-            raise InputError(problem, path=path, line=1) from None
-        raise
+    _check_first_row(form, row, has_header, lines.number)
     if dim > LARGEST_DIM:
         raise InputError(f"has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read", path=path)
     return form, row
+
+
+def _check_first_row(form: _Form, row: bytes, has_header: bool, number: int) -> None:
+    """Parse the first row, which shows whether the dimension is right before memory is allocated. Raises InputError if it is not."""
+    try:
+        form.split(form.spaced(row), number)
+    except InputError:
+        in_row = form.spaced(row).rstrip().count(b" ")
+        if not has_header or in_row == form.dim:
+            raise
+        problem = f"announces vectors of {form.dim} numbers, but line 2 has {in_row}: correct it, or give another file"
+        raise InputError(problem, path=form.path, line=1) from None
 
 
 def _rows(form: _Form, raw_lines: Iterator[bytes], lines: OpenLines, bar: Progress) -> Iterator[_Row]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from mtl.embedders.vector_files.fasttext_binary import IndexedModel
 from mtl.embedders.vector_files.fasttext_layout import MAGIC
 from mtl.embedders.vector_files.text import IndexedText, read_text
 from mtl.embedders.vector_files.word2vec_binary import IndexedWord2Vec, is_word2vec_binary
-from mtl.embedders.vector_files.word_index import Arrays, OpenVectors
+from mtl.embedders.vector_files.word_index import OpenVectors, WordVectors
 
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim's save() writes
 _CONVERT = (
@@ -22,24 +21,6 @@ _CONVERT = (
     ' KeyedVectors.load("{0}").save_word2vec_format("{1}.bin", binary=True); of a model, save its .wv'
 )
 BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
-
-
-@dataclass(frozen=True)
-class WordVectors:
-    """Vectors of words, in the order of the words."""
-
-    vectors: np.ndarray  # float32 (words, dim), zeros for words without a vector
-    in_file: np.ndarray  # bool (words,), whether the word itself is in the file
-    from_ngrams: np.ndarray  # bool (words,), whether it is not, and its vector comes from its character n-grams
-
-    @property
-    def has_vector(self) -> np.ndarray:
-        """Which words have a vector, bool (words,)."""
-        return self.in_file | self.from_ngrams
-
-    @property
-    def dim(self) -> int:
-        return self.vectors.shape[1]
 
 
 class VectorFile:
@@ -65,7 +46,7 @@ class VectorFile:
     def read_once(self, words: Sequence[str]) -> WordVectors:
         """The vectors of `words`, as `read` gives them, and nothing kept for later calls: a packed text is read without unpacking it."""
 
-        def read(distinct: Sequence[bytes]) -> Arrays:
+        def read(distinct: Sequence[bytes]) -> WordVectors:
             form = self._format()
             return read_text(self.path, distinct) if form is IndexedText else form(self.path).read(distinct)
 
@@ -83,18 +64,18 @@ class VectorFile:
         with self._errors_reported():
             return sha256(self.path)
 
-    def _read(self, words: Sequence[str], read: Callable[[Sequence[bytes]], Arrays]) -> WordVectors:
+    def _read(self, words: Sequence[str], read: Callable[[Sequence[bytes]], WordVectors]) -> WordVectors:
         """What `read` returns for the distinct ones among these words, for each of them."""
         encoded = [_encode(word) for word in words]
         distinct = list(dict.fromkeys(encoded))
         with self._errors_reported():
-            vectors, in_file, from_ngrams = read(distinct)
-        self._check_finite(distinct, vectors)
-        if len(distinct) < len(encoded):
-            positions = {word: position for position, word in enumerate(distinct)}
-            order = np.fromiter((positions[word] for word in encoded), dtype=np.int64, count=len(encoded))
-            vectors, in_file, from_ngrams = vectors[order], in_file[order], from_ngrams[order]
-        return WordVectors(vectors, in_file, from_ngrams)
+            result = read(distinct)
+        self._check_finite(distinct, result.vectors)
+        if len(distinct) == len(encoded):
+            return result
+        positions = {word: position for position, word in enumerate(distinct)}
+        order = np.fromiter((positions[word] for word in encoded), dtype=np.int64, count=len(encoded))
+        return WordVectors(result.vectors[order], result.in_file[order], result.from_ngrams[order])
 
     def _open(self) -> OpenVectors:
         with self._errors_reported():

@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import open_regular
 from mtl.embedders.vector_files.text import LARGEST_DIM
-from mtl.embedders.vector_files.word_index import Arrays, WordIndex, first_vectors
+from mtl.embedders.vector_files.word_index import WordIndex, WordVectors, first_vectors
 
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})\r?\n")
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # the bytes of a few numbers nearly always include one of these
@@ -47,7 +47,7 @@ class IndexedWord2Vec:
     def shape(self) -> tuple[int, int]:
         return len(self._index.rows), self._dim
 
-    def read(self, words: Sequence[bytes]) -> Arrays:
+    def read(self, words: Sequence[bytes]) -> WordVectors:
         with _open(self.path) as opened:
             rows = (
                 (position, opened.vector(words[position], offset))

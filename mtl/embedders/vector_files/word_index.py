@@ -1,13 +1,30 @@
-"""Where each word stands in a file of vectors, so that many small reads need not search the file."""
+"""The interface of the formats of vector files, what they return, and an index of the words of a file, for many small reads of it."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # the fields of `mtl.embedders.vector_files.vector_file.WordVectors`
+
+@dataclass(frozen=True)
+class WordVectors:
+    """Vectors of words, in the order of the words."""
+
+    vectors: np.ndarray  # float32 (words, dim), zeros for words without a vector
+    in_file: np.ndarray  # bool (words,), whether the word itself is in the file
+    from_ngrams: np.ndarray  # bool (words,), whether it is not, and its vector comes from its character n-grams
+
+    @property
+    def has_vector(self) -> np.ndarray:
+        """Which words have a vector, bool (words,)."""
+        return self.in_file | self.from_ngrams
+
+    @property
+    def dim(self) -> int:
+        return self.vectors.shape[1]
 
 
 class OpenVectors(Protocol):
@@ -24,17 +41,17 @@ class OpenVectors(Protocol):
     def blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
         """All words, UTF-8 encoded, with their vectors, float32 (words, dim), in blocks of at most so many bytes. Raises InputError."""
 
-    def read(self, words: Sequence[bytes]) -> Arrays:
-        """The fields of WordVectors for words, distinct and UTF-8 encoded."""
+    def read(self, words: Sequence[bytes]) -> WordVectors:
+        """The vectors of words, which are distinct and UTF-8 encoded."""
 
 
-def first_vectors(count: int, dim: int, rows: Iterable[tuple[int, np.ndarray | list[float]]]) -> Arrays:
-    """The fields of WordVectors for `count` words, from positions of words and their vectors; the first vector of a word counts."""
+def first_vectors(count: int, dim: int, rows: Iterable[tuple[int, np.ndarray | list[float]]]) -> WordVectors:
+    """The vectors of `count` words, from positions of words and their vectors; the first vector of a word counts."""
     vectors, in_file = np.zeros((count, dim), dtype=np.float32), np.zeros(count, dtype=bool)
     for position, vector in rows:
         if not in_file[position]:
             vectors[position], in_file[position] = vector, True
-    return vectors, in_file, np.zeros(count, dtype=bool)
+    return WordVectors(vectors, in_file, from_ngrams=np.zeros(count, dtype=bool))
 
 
 class WordIndex(NamedTuple):

@@ -24,9 +24,9 @@ from mtl.methods.transformer.trained import TrainedTransformer, TransformerEncod
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import pass_batches, pool_size
 from mtl.training.checkpoints import WEIGHTS, load_finished
 from mtl.training.precision import training_precision
+from mtl.training.schedule import pass_batches, pool_size
 
 PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
 FLOAT = 4  # bytes of a weight

@@ -25,7 +25,7 @@ from mtl.embedders.find import check_dim
 from mtl.embedders.interface import Reader
 from mtl.embedders.new_words import FileSource, WordReader, WordSource
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
-from mtl.embedders.vector_files.vector_file import WordVectors
+from mtl.embedders.vector_files.word_index import WordVectors
 from mtl.embedders.words import WordEmbedder
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences

@@ -15,8 +15,8 @@ from mtl.base.errors import InputError
 from mtl.base.settings.schema import TrainerConfig
 from mtl.base.typed import typed
 from mtl.methods.transformer.network import parameter_groups
-from mtl.training.batches import pool_size, pooled_batches
 from mtl.training.precision import choose_attention, mixed_precision
+from mtl.training.schedule import pool_size, pooled_batches
 from mtl.vectors.pretraining.resumable import ResumableTraining
 from mtl.vectors.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
 from mtl.vectors.pretraining.tokens import Segments

@@ -16,7 +16,8 @@ from mtl.data.dataset import Split, first_choices
 from mtl.data.text import Tokenizer, moses
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import check_dim, check_word_file
-from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.embedders.vector_files.vector_file import VectorFile
+from mtl.embedders.vector_files.word_index import WordVectors
 from mtl.methods.floors.entries import FloorKind
 from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
 from mtl.tasks.kinds.text import is_word

@@ -18,7 +18,7 @@ from mtl.methods.transformer.finetune import FineTuned, read_predictions, write_
 from mtl.methods.transformer.network import TransformerNetwork
 from mtl.model.network import Batch
 from mtl.tasks.task import Task
-from mtl.training.batches import Schedule
+from mtl.training.schedule import Schedule
 
 RATE, WARMUP, CLIP = 3e-3, 2, 0.5
 

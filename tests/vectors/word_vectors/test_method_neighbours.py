@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from mtl.embedders.vector_files.vector_file import WordVectors
+from mtl.embedders.vector_files.word_index import WordVectors
 from mtl.vectors.word_vectors import method
 from mtl.vectors.word_vectors.method import Expressions, nearest_words
 
