@@ -61,8 +61,9 @@ def _scores_note(summary: Mapping[str, Any], suite: Suite) -> str:
     note = f"{suite.shown.heading} on {splits_text(summary)}: {over}; AVG is the mean over {mean}. {CONSTANT_NOTE}"
     if not suite.published:
         return note
-    splits = {row.split for row in suite.published}
-    note += f" Published rows are scores on the {'split that they name' if len(splits) > 1 else f'{splits.pop()} sets'}"
+    splits = sorted({row.split for row in suite.published})
+    rows_split = "split that they name" if len(splits) > 1 else f"{splits[0]} sets"
+    note += f" Published rows are scores on the {rows_split}"
     if summary["chosen_on_dev"] and not summary.get("config", {}).get("choosing_share"):
         note += f"; ours chose their {summary['chosen_on_dev']} on dev, so dev scores are a little too high"
     return f"{note}."

@@ -21,7 +21,7 @@ from mtl.tasks.suite import Suite
 
 FINISHED, UNFINISHED, RUNNING, DAMAGED = "finished", "unfinished", "running", "damaged"
 MARKS = {"*": "tasks of the average are missing", "†": "other data than published"}
-ALIGNED = (*[str.ljust] * 3, *[str.rjust] * 3, str.ljust)  # how the columns of `_table` are aligned
+ALIGNMENTS = "<<<>>><"  # of the columns of `_table`, as `format` takes them
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ def _table(runs: Sequence[StoredRun]) -> list[str]:
         cells = (str(run.folder), suite, seeds, average, age, format_bytes(run.size), remark)
         rows.append(list(map(one_line, cells)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [[align(cell, width) for align, cell, width in zip(ALIGNED, row, widths, strict=True)] for row in rows]
-    return ["  ".join(line).rstrip() for line in lines]
+    formats = [f"{alignment}{width}" for alignment, width in zip(ALIGNMENTS, widths, strict=True)]
+    return ["  ".join(map(format, row, formats)).rstrip() for row in rows]
 
 
 def format_age(seconds: float) -> str:

@@ -54,10 +54,8 @@ def run_layer(data: Tensor, steps: list[Step], weights: Sequence[Tensor], clips:
     """Run an LSTM layer with a projected state, in one direction, over packed data (rows, input_size), without a gradient.
     Everything that does not depend on the previous step is one matrix product over all rows. No library has a layer that clips the cell and
     the state and trains at this speed; allennlp-light's layer computes each product step by step.
-
     The gates o, i, f are sigmoids and the candidate g is a tanh, each of a linear function of the input and the previous
     state h: c = clip(f * c + i * g, cell_clip), h = clip(P (o * tanh(c)), state_clip).
-
     The steps are as in `packed_steps`, the weights w_input (4 * hidden, input_size), w_state (4 * hidden, projection_size), bias (4 * hidden,) with
     gates in the order o, i, f, g, and w_projection (projection_size, hidden), the clips cell_clip and state_clip; None means no clipping."""
     w_input, w_state, bias, w_projection = weights
