@@ -40,19 +40,24 @@ def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels
             raise InputError(f"an answer of kind {task.kind} means itself; leave the task out", key=key)
         if not isinstance(spellings, Mapping):
             raise InputError('must map spellings to labels, as in {"yes": 1, "no": 0}', key=key)
-        meanings: dict[str, str] = {}
-        for spelling, label in spellings.items():
-            try:
-                cell = _label_cell(task, spelling, label)
-                if meanings.setdefault(_folded(str(spelling)), cell) != cell:
-                    raise ValueError("stands twice, with different labels; letter case does not count")
-            except ValueError as error:
-                printable = spelling if str(spelling).isprintable() else ascii(spelling)
-                raise InputError(str(error), key=f"{key}.{printable}") from None
-        checked[id] = meanings
+        checked[id] = _checked_spellings(task, spellings, key)
     if sum(map(len, checked.values())) > MOST_SPELLINGS:
         raise InputError(f"has more than {MOST_SPELLINGS:,} spellings", key=section.strip("."))
     return checked
+
+
+def _checked_spellings(task: Task, spellings: Mapping[Any, Any], key: str) -> dict[str, str]:
+    """The cells of the labels of a task by spelling. Raises InputError, which names the spelling after `key`."""
+    cells: dict[str, str] = {}
+    for spelling, label in spellings.items():
+        try:
+            cell = _label_cell(task, spelling, label)
+            if cells.setdefault(_folded(str(spelling)), cell) != cell:
+                raise ValueError("stands twice, with different labels; letter case does not count")
+        except ValueError as error:
+            printable = spelling if str(spelling).isprintable() else ascii(spelling)
+            raise InputError(str(error), key=f"{key}.{printable}") from None
+    return cells
 
 
 def _label_cell(task: Task, spelling: Any, label: Any) -> str:

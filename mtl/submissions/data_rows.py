@@ -1,18 +1,21 @@
-"""The rows of the data that predictions are put to. `mtl.submissions.row_order` finds the prediction that each of them gets."""
+"""The rows of the data that predictions are put to (`mtl.submissions.row_order` says which each of them gets), and the files with their targets."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.data.columns import text
+from mtl.base.untrusted import inside
+from mtl.data.columns import optional_value, text
 from mtl.data.records import Record, column_names, read_records
+from mtl.data.rows import stream_rows
 from mtl.data.sampled import RowSample
+from mtl.submissions.row_files import read_row_file
 from mtl.tasks.layout import Layout
-from mtl.tasks.task import Task
+from mtl.tasks.task import BESIDE, Task
 
 Rows = Mapping[str, Mapping[str, "DataRows"]]  # by task id and split
 
@@ -64,3 +67,26 @@ class DataRows:
                 raise InputError(f"{problem}; {remedy}", path=self.file, line=record.line)
             numbers[id] = len(numbers)
         return numbers
+
+
+def labelled_file(task: Task, split: str, folder: Path) -> tuple[Path, Layout] | None:
+    """The task's file of a split in a data folder, and how it is read, if every row has its target. A test file may also be called test.tsv."""
+    for name in filter(None, [task.file(split), "test.tsv" if split == "test" else None]):
+        path = inside(folder, f"{task.folder or '.'}/{name}")
+        layout = task.layout(split, folder) if path == task.path(split, folder) else task.plain_layout
+        if path.is_file() and _has_targets(task, split, path, layout):
+            return path, layout
+    return None
+
+
+def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
+    """Whether a file has the columns of the targets, and a target in every row where rows can lack one."""
+    if layout.reading.spans is not None:
+        # A row whose text has no span has an empty list; without a list, it is not labelled.
+        spans = layout.reading.spans.split(BESIDE)[1]
+        without_spans = replace(layout, reading=replace(layout.reading, spans=None))
+        lists = [optional_value(row, spans) for _, row in stream_rows(path, without_spans)]
+        return None not in lists and any(lists)
+    if not set(task.target_columns) <= set(column_names(path, layout)):
+        return False
+    return path.suffix != ".jsonl" or read_row_file(task, split, path).is_labelled

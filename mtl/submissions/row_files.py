@@ -10,22 +10,18 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import inside
-from mtl.data.columns import nullable_value, optional_value, value_of
+from mtl.data.columns import nullable_value, value_of
 from mtl.data.examples import read_examples, row_size, target_cell, target_value
 from mtl.data.files import read_bytes, split_lines
 from mtl.data.hashes import is_changed
 from mtl.data.json_rows import parse_row
-from mtl.data.records import column_names
-from mtl.data.rows import stream_rows
 from mtl.runs.rows import scored_rows
 from mtl.submissions.files import SPLITS
-from mtl.tasks.layout import Layout
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import BESIDE, Task
+from mtl.tasks.task import Task
 
 PREDICTION = "prediction"
 ROWS = "rows"  # the measure that is the number of rows
@@ -102,29 +98,6 @@ def data_files(task: Task, data_dir: Path) -> dict[str, RowFile]:
     """The task's files of the splits of a submission, by split, as far as they exist. Raises InputError if one cannot be read."""
     paths = {split: task.path(split, data_dir) for split in SPLITS}
     return {split: read_row_file(task, split, path) for split, path in paths.items() if path and path.is_file()}
-
-
-def labelled_file(task: Task, split: str, folder: Path) -> tuple[Path, Layout] | None:
-    """The task's file of a split in a data folder, and how it is read, if every row has its target. A test file may also be called test.tsv."""
-    for name in filter(None, [task.file(split), "test.tsv" if split == "test" else None]):
-        path = inside(folder, f"{task.folder or '.'}/{name}")
-        layout = task.layout(split, folder) if path == task.path(split, folder) else task.plain_layout
-        if path.is_file() and _has_targets(task, split, path, layout):
-            return path, layout
-    return None
-
-
-def _has_targets(task: Task, split: str, path: Path, layout: Layout) -> bool:
-    """Whether a file has the columns of the targets, and a target in every row where rows can lack one."""
-    if layout.reading.spans is not None:
-        # A row whose text has no span has an empty list; without a list, it is not labelled.
-        spans = layout.reading.spans.split(BESIDE)[1]
-        without_spans = replace(layout, reading=replace(layout.reading, spans=None))
-        lists = [optional_value(row, spans) for _, row in stream_rows(path, without_spans)]
-        return None not in lists and any(lists)
-    if not set(task.target_columns) <= set(column_names(path, layout)):
-        return False
-    return path.suffix != ".jsonl" or read_row_file(task, split, path).is_labelled
 
 
 def _allowed_label(task: Task, row: dict[str, Any]) -> Any:

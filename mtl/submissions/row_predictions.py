@@ -1,7 +1,9 @@
 """The predictions of a submission, read from its files and put to the rows of the data."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,8 @@ from mtl.submissions.answers import Labels, answer_targets
 from mtl.submissions.data_rows import DataRows, Rows
 from mtl.submissions.files import SubmissionFiles, prediction_names, rows_name
 from mtl.submissions.forms import read_json_by_id, read_json_lines, read_table
-from mtl.submissions.lines import PredictionLines
+from mtl.submissions.lines import Order, PredictionLines, RowMarks
+from mtl.submissions.row_files import RowFile
 from mtl.submissions.row_order import prediction_order
 from mtl.tasks.suite import Suite
 
@@ -18,6 +21,7 @@ READERS = {".csv": read_table, ".tsv": read_table, ".jsonl": read_json_lines, ".
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
 
 Sources = Mapping[tuple[str, str], PredictionLines]  # predictions as a file or a list has them, by task id and split
+SplitLines = Mapping[str, PredictionLines]  # those of one task, by split
 Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), by task id and split
 Unfit = dict[str, dict[str, int]]  # how many answers fit no label, by task id and split, of tasks with answers
 
@@ -67,3 +71,27 @@ def row_targets(
     if errors:
         raise errors[0]
     return targets, 0
+
+
+def file_predictions(suite: Suite, file: RowFile, lines: SplitLines, data_dir: Path) -> tuple[PredictionLines, Order]:
+    """The predictions for a data file and their order: those for the file's split if they fit, else all of the task, whose test may have our dev."""
+    ids = suite.submission.ids
+    unknown = np.full(len(file.lines), np.nan)  # the order does not depend on targets
+    rows = DataRows(file.task, file.split, Path(file.name), file.task.layout(file.split, data_dir), unknown)
+    if len(lines) > 1:  # then there are both splits
+        with suppress(InputError):
+            return lines[file.split], prediction_order(rows, lines[file.split], ids)
+    all_lines = _joined(list(lines.values()))
+    return all_lines, prediction_order(rows, all_lines, ids)
+
+
+def _joined(parts: Sequence[PredictionLines]) -> PredictionLines:
+    """All predictions of a task as one list, with the columns that all parts have."""
+    if len(parts) == 1:
+        return parts[0]
+    values = [value for part in parts for value in part.values]
+    columns: dict[str, list[Any]] = {}
+    for column in parts[0].marks.columns:
+        if all(column in part.marks.columns for part in parts):
+            columns[column] = [value for part in parts for value in part.marks.columns[column]]
+    return PredictionLines(", ".join(part.name for part in parts), values, RowMarks(columns), may_have_more_rows=True)

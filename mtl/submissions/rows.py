@@ -1,7 +1,6 @@
 """Write a submission of rows, the data's rows with predictions and the leaderboard's entry: of a run, or of another submission (`rejoin`)."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,14 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.data.examples import read_targets
-from mtl.submissions.data_rows import DataRows
 from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, read_entry, read_template, unfilled
 from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked, Submitted
 from mtl.submissions.forms import read_json_lines
-from mtl.submissions.lines import Order, PredictionLines, RowMarks
 from mtl.submissions.row_files import RowFile, data_files, data_remarks, measure, prediction_values
-from mtl.submissions.row_order import prediction_order
+from mtl.submissions.row_predictions import SplitLines, file_predictions
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
-
-Parts = Mapping[str, PredictionLines]  # the predictions that a submission has of a task, by split
 
 
 @dataclass
@@ -83,11 +78,11 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     without_data: list[str] = []
     problems: list[str] = []
     for task in tasks:
-        parts = {split: read_json_lines(file) for split, file in source.of_rows(task, suite.submission.ids).items()}
-        task_files = list(data_files(task, data_dir).values()) if parts else []
-        if parts and not task_files:
+        lines = {split: read_json_lines(file) for split, file in source.of_rows(task, suite.submission.ids).items()}
+        task_files = list(data_files(task, data_dir).values()) if lines else []
+        if lines and not task_files:
             without_data.append(task.id)
-        problems += _rejoin_files(submission, task_files, parts, data_dir)
+        problems += _rejoin_files(submission, task_files, lines, data_dir)
         files += task_files
     if not files:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
@@ -115,41 +110,17 @@ def _entry_remarks(submitted: Submitted, name: str, entry: Mapping[str, Any], ha
     return remarks
 
 
-def _rejoin_files(submission: RowSubmission, files: Sequence[RowFile], parts: Parts, data_dir: Path) -> list[str]:
+def _rejoin_files(submission: RowSubmission, files: Sequence[RowFile], lines: SplitLines, data_dir: Path) -> list[str]:
     """Add a task's data files with another submission's predictions. Returns problems of rows without a clear one; raises errors of wrong ones."""
     problems = []
     for file in files:
         try:
-            lines, order = _find_predictions(submission.suite, file, parts, data_dir)
+            file_lines, order = file_predictions(submission.suite, file, lines, data_dir)
         except InputError as error:
             problems.append(str(error))
             continue
-        targets, errors = lines.targets(file.task, order, file.sizes)
+        targets, errors = file_lines.targets(file.task, order, file.sizes)
         if errors:
             raise errors[0]
-        submission.add(file, [lines.values[position] for position in order], targets)
+        submission.add(file, [file_lines.values[position] for position in order], targets)
     return problems
-
-
-def _find_predictions(suite: Suite, file: RowFile, parts: Parts, data_dir: Path) -> tuple[PredictionLines, Order]:
-    """The predictions for a data file and their order: those for the file's split if they fit, else all of the task, whose test may have our dev."""
-    ids = suite.submission.ids
-    unknown = np.full(len(file.lines), np.nan)  # the order does not depend on targets
-    rows = DataRows(file.task, file.split, Path(file.name), file.task.layout(file.split, data_dir), unknown)
-    if len(parts) > 1:  # then there are both splits
-        with suppress(InputError):
-            return parts[file.split], prediction_order(rows, parts[file.split], ids)
-    lines = _joined(list(parts.values()))
-    return lines, prediction_order(rows, lines, ids)
-
-
-def _joined(parts: Sequence[PredictionLines]) -> PredictionLines:
-    """All predictions of a task as one list, with the columns that all parts have."""
-    if len(parts) == 1:
-        return parts[0]
-    values = [value for part in parts for value in part.values]
-    columns: dict[str, list[Any]] = {}
-    for column in parts[0].marks.columns:
-        if all(column in part.marks.columns for part in parts):
-            columns[column] = [value for part in parts for value in part.marks.columns[column]]
-    return PredictionLines(", ".join(part.name for part in parts), values, RowMarks(columns), may_have_more_rows=True)

@@ -14,9 +14,8 @@ from mtl.data.examples import read_examples
 from mtl.data.splits import read_task
 from mtl.runs.folder import FILE, RunFolder
 from mtl.runs.rows import read_scored_rows, scored_rows
-from mtl.submissions.data_rows import DataRows
+from mtl.submissions.data_rows import DataRows, labelled_file
 from mtl.submissions.files import SubmissionFiles, prediction_names, read_files
-from mtl.submissions.row_files import labelled_file
 from mtl.submissions.row_predictions import read_sources, row_targets
 from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
@@ -24,7 +23,6 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
 
 SCORING_ORDER = ("test", "dev")  # the first split that has predictions and gold targets is scored
-Gold = tuple[DataRows, ScoredRows]  # the rows of a split with gold targets, for predictions and for metrics
 
 
 class ScoredTask(NamedTuple):
@@ -103,8 +101,8 @@ def _nothing_scored(path: Path, suite: Suite, task: Task, gold_dir: Path) -> Inp
     return InputError(f"{problem}; files are called {example}, gold targets are {gold_places}", path=path)
 
 
-def _gold(task: Task, split: str, gold_dir: Path, held_out_share: float) -> Gold | None:
-    """The gold targets of a split: those that a run has recorded, else those in a data file, else those of rows that are held out of train."""
+def _gold(task: Task, split: str, gold_dir: Path, held_out_share: float) -> tuple[DataRows, ScoredRows] | None:
+    """The rows of a split with gold targets, for predictions and for metrics: a run's, else a data file's, else those that are held out of train."""
     task = replace(task, breakdown=None)  # a score needs no such columns
     recorded = gold_dir / f"{split}_{task.id}.tsv"
     if recorded.is_file() and recorded != task.path(split, gold_dir):  # a data file may have such a name, too

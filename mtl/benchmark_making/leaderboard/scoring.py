@@ -15,8 +15,7 @@ from mtl.data.splits import read_split
 from mtl.runs.rows import numbered_groups, scored_rows
 from mtl.stats.comparison import Sample, mean_over_tasks
 from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
-from mtl.submissions.data_rows import DataRows
-from mtl.submissions.row_files import labelled_file
+from mtl.submissions.data_rows import DataRows, labelled_file
 from mtl.tasks.layout import Layout
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import AVERAGE, Suite
