@@ -1,6 +1,7 @@
 """One leaderboard: its columns, its rows (`mtl.reports.rows`), groups and breakdowns of scores, and tests between runs.
 `mtl.reports.leaderboard` makes it of runs, `mtl.vectors.boards` of sentence encoders. Every form of the report reads this and nothing else."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -124,18 +125,16 @@ class Leaderboard:
         """The best rows of each split, by column."""
         best: dict[str, set[Row]] = {}
         for column in {**self.columns, **(self.shown_columns or {})}:
-            scores = {row: score.median for row in self.rows if (score := row.score(column))}
-            rounded = {row: round(self.scale.value(score), self.scale.decimals) for row, score in scores.items()}
-            best[column] = set()
-            for split in {row.split_of(column) for row in rounded}:
-                on_split = {row: score for row, score in rounded.items() if row.split_of(column) == split}
-                best[column] |= _best_of_split(on_split, column)
+            rounded: dict[str, dict[Row, float]] = defaultdict(dict)  # scores by split, then by row
+            for row in self.rows:
+                if score := row.score(column):
+                    rounded[row.split_of(column)][row] = round(self.scale.value(score.median), self.scale.decimals)
+            best[column] = set().union(*(_best_of_split(by_row, column) for by_row in rounded.values()))
         return best
 
 
 def _best_of_split(rounded: Mapping[Row, float], column: str) -> set[Row]:
-    """The rows with the highest of the rounded scores in a column, which are all of one split; none if no two can be compared. Marked scores count if
-    no other ones are there, and all are marked for the same reason."""
+    """The rows with the highest score of one split; none if no two can be compared. Marked ones count if all are marked, for the same reasons."""
     compared = [row for row in rounded if not row.mark(column)] or list(rounded)
     causes = [row.causes.get(column, {}) for row in compared]
     if len(compared) < 2 or any(cause != causes[0] for cause in causes):

@@ -44,19 +44,20 @@ def _by_parts(rows: Sequence[Row]) -> list[Breakdown]:
     tables: dict[tuple[str, NumberedParts], Breakdown] = {}
     for number, run, scored_task in _scored_tasks(rows):
         metrics = (scored_task.metric, *(scored_task.also or ()))
-        with_parts = [(metric, found) for metric in metrics if (found := metric_named(metric).parts) is not None]
+        with_parts = [(name, named) for name in metrics if (named := metric_named(name).parts) is not None]
         if not with_parts:
             continue
         metric, metric_parts = with_parts[0]
         task, gold = scored_task.measured_by(metric), run.rows(scored_task)
         by_seed = [metric_parts.scores(task, predicted, gold) for predicted in run.predictions(task)]
+        # The gold items, and so their counts, are the same for all seeds; only the scores differ.
         counts = {part: count for part, (count, _) in by_seed[0].items()}
         frequent = _most_frequent_first(counts)[:MOST_VALUES]
         parts = ((ALL_TOGETHER, sum(counts.values())), *((part, counts[part]) for part in frequent))
         table = Breakdown(task, metric_parts.name, parts, len(counts) - len(frequent), counted=metric_parts.counted)
-        together = _scores(run, task, np.ones((1, len(gold.targets))))
-        by_part = np.array([[seed_scores[part][1] for part in frequent] for seed_scores in by_seed])
-        tables.setdefault((task.id, parts), table).scores[number] = [*together, *_over_seeds(100 * by_part)]
+        scores_together = _scores(run, task, np.ones((1, len(gold.targets))))
+        part_scores = np.array([[scores[part][1] for part in frequent] for scores in by_seed])
+        tables.setdefault((task.id, parts), table).scores[number] = [*scores_together, *_over_seeds(100 * part_scores)]
     return list(tables.values())
 
 

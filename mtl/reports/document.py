@@ -31,8 +31,8 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
     scale = board.scale
     ids = [f"r{number}" for number in range(len(board.rows))]
     id_of = dict(zip(board.rows, ids, strict=True))
-    runs = [row for row in board.rows if row.run]
-    detailed = sorted(runs, key=average_order, reverse=True)[:MOST_DETAILED]
+    run_rows = [row for row in board.rows if row.run]
+    detailed = sorted(run_rows, key=average_order, reverse=True)[:MOST_DETAILED]
     groups = board.groups if board.page_groups is None else board.page_groups
     families = dict.fromkeys(row.family for row in board.rows)
     return {
@@ -42,7 +42,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "whole_averages": board.whole_averages,
         "unscored": [{"id": task, "title": task} for task in board.unscored],
         "families": [{"id": family, "title": FAMILIES.get(family, family)} for family in families],
-        "notes": [*board.notes, *_detail_note(len(detailed), len(runs) - len(detailed))],
+        "notes": [*board.notes, *_detail_note(len(detailed), len(run_rows) - len(detailed))],
         "rows": _rows(board, ids, {id_of[row] for row in detailed}),
         "references": [ids[number] for number in board.tests.references],
         "groups": [_group(group, id_of, scale) for group in groups],
@@ -64,12 +64,11 @@ def _fields(record: object, *names: str) -> dict[str, Any]:
 
 
 def _task(id: str, column: Column) -> dict[str, Any]:
-    own = _fields(column, "title", "metric", "labels", "range", "averaged")
-    return {"id": id, "version_of": column.task, **own, "average_group": column.average_group or id}
+    shown = _fields(column, "title", "metric", "labels", "range", "averaged")
+    return {"id": id, "version_of": column.task, **shown, "average_group": column.average_group or id}
 
 
 def _detail_note(detailed: int, rest: int) -> list[str]:
-    """A note on the numbers of runs that are shown with all details, and without, if there are any of these."""
     if rest == 0:
         return []
     return [
@@ -120,7 +119,6 @@ def _test(test: PairTest, scale: Scale) -> dict[str, Any]:
 
 
 def _row(row: Row, row_id: str, scale: Scale) -> dict[str, Any]:
-    """A row of the board, without its details and its ranks."""
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     average = _score(row.average, row.split_of(AVERAGE), scale) if row.average else {}
     return {
@@ -204,7 +202,6 @@ def _plain(value: Any) -> str:
 
 
 def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
-    """A score with its range over seeds and its interval."""
     interval = None if score.interval is None else [_on_scale(end, scale) for end in score.interval]
     return {"split": split, **_all_on_scale(_fields(score, "median", "min", "max"), scale), "interval": interval}
 

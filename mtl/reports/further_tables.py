@@ -58,13 +58,13 @@ def settings_spreads(runs: Sequence[FinishedRun], suite: Suite) -> list[Settings
 
 
 def _spread(settings: Sequence[Sequence[FinishedRun]], suite: Suite) -> SettingsSpread:
-    """The spread of one model over its settings, of each of which there are these runs."""
+    """The spread of one model over its settings; `settings` are the runs of each."""
     first_run = settings[0][0]
     deviations = {}
     for task in first_run.tasks:
         scores = [[score for run in runs for score in run.dev_scores(task)] for runs in settings]
         if all(scores):
-            deviations[task.id] = pstdev(median(of_setting) for of_setting in scores)
+            deviations[task.id] = pstdev(map(median, scores))
     configs = [_setting(runs[0]) for runs in settings]
     recorded = dict.fromkeys(key for config in configs for key in config)
     keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]

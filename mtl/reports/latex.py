@@ -19,14 +19,13 @@ _SPECIAL = {
 def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
     """One table environment per leaderboard, in which the best score of each split is bold; then one for each group of scores."""
     head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
-    tables = [
-        table for board in boards for table in (_scores(board), *(_group(board, group) for group in board.groups))
-    ]
+    tables = []
+    for board in boards:
+        tables += [_scores(board), *(_group(board, group) for group in board.groups)]
     return "\n".join([*head, *tables]) + "\n"
 
 
 def _scores(board: Leaderboard) -> str:
-    """The scores, and below each task its metric."""
     columns = board.shown_columns or board.columns
     caption = " ".join([f"{board.title}.", *board.marks])
     titles = [["Model", "Split", *(rf"\textbf{{{escape(column.title)}}}" for column in columns.values())]]
@@ -36,22 +35,20 @@ def _scores(board: Leaderboard) -> str:
 
 
 def _group(board: Leaderboard, group: Group) -> str:
-    """The scores of a group, and their mean."""
     lines = []
     for line in group.lines:
         scores = {id: _number(board, score.median, line.row.mark(id)) for id, score in line.scores.items()}
         mean = "--" if line.mean is None else _number(board, line.mean, line.mark)
-        lines.append((line.row, [mean] * group.has_mean + [scores.get(id, "--") for id in group.columns]))
+        cells = [scores.get(id, "--") for id in group.columns]
+        lines.append((line.row, [mean, *cells] if group.has_mean else cells))
     columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
-    titles = [["Model", "Split", *["mean"] * group.has_mean, *columns]]
+    titles = [["Model", "Split", *(["mean"] if group.has_mean else []), *columns]]
     caption = " ".join([f"{board.title}, {group.title}.", *board.marks[:1]])
-    return _table(board.name, lines, titles, caption, f"-{group.id}")
+    return _table(f"{board.name}-{group.id}", lines, titles, caption)
 
 
-def _table(
-    name: str, lines: Sequence[tuple[Row, Sequence[str]]], titles: Sequence[Sequence[str]], caption: str, id: str = ""
-) -> str:
-    """A table environment, in which rows are grouped by family. Titles and the cells of each row are escaped; `name` and `id` make its label."""
+def _table(name: str, lines: Sequence[tuple[Row, Sequence[str]]], titles: Sequence[Sequence[str]], caption: str) -> str:
+    """A table environment, in which rows are grouped by family. Titles and the cells of each row are escaped; `name` makes its label."""
     body = []
     for _, family in groupby(lines, key=lambda line: line[0].family):
         body.append(r"\midrule")
@@ -61,7 +58,7 @@ def _table(
     begin = [r"\begin{table*}", r"\centering", r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"]
     columns = rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}"
     table = [columns, r"\toprule", *map(_line, titles), *body, r"\bottomrule", r"\end{tabular}}"]
-    label = re.sub("[^0-9A-Za-z]+", "-", name + id)
+    label = re.sub("[^0-9A-Za-z]+", "-", name)
     end = [rf"\caption{{{escape(caption)}}}", rf"\label{{tab:{label}}}", r"\end{table*}"]
     return "\n".join([*begin, *table, *end])
 

@@ -27,10 +27,8 @@ def by_suite(runs: Sequence[FinishedRun]) -> list[list[FinishedRun]]:
     """Runs grouped by suite: the same name, tasks, targets, metrics and average. Runs of a group may be scored on different rows."""
     groups: dict[str, list[FinishedRun]] = {}
     for run in runs:
-        tasks = [
-            (task.id, task.kind, task.metric, task.positive, task.labels, task.range)
-            for task in run.suite.tasks.values()
-        ]
+        suite_tasks = run.suite.tasks.values()
+        tasks = [(task.id, task.kind, task.metric, task.positive, task.labels, task.range) for task in suite_tasks]
         # The key is a text, as labels and ranges are lists, which cannot be in a key.
         groups.setdefault(repr((run.suite.name, tasks, run.suite.average_groups)), []).append(run)
     return list(groups.values())
@@ -109,7 +107,8 @@ def _run_row(run: FinishedRun, samples: Mapping[str, Sample], label: str, apart:
     for task in run.tasks:
         record = summary["tasks"][task.id]
         scores[task.id] = _score(record, _interval(samples[task.id], lowest_score(task)))
-        further[task.id] = {name: _score(other) for name, other in record.get("also", {}).items() if is_metric(name)}
+        also = record.get("also", {})
+        further[task.id] = {metric: _score(scored) for metric, scored in also.items() if is_metric(metric)}
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
     comparable = {task.id: run.examples_key(task) for task in run.tasks}
     means = {}
@@ -132,7 +131,6 @@ def _score(record: MetricScores, interval: tuple[float, float] | None = None) ->
 
 
 def _average(run: FinishedRun, sample: Sample, averaged: Sequence[str]) -> Score:
-    """The mean of the scores of these tasks, with its range over seeds and its interval."""
     mean = run.suite.mean({id: run.summary["tasks"][id]["median"] for id in averaged})
     lowest = run.suite.mean({id: lowest_score(run.suite.tasks[id]) for id in averaged})
     assert mean is not None and lowest is not None  # there are such tasks
@@ -147,13 +145,13 @@ def _interval(sample: Sample, lowest: float) -> tuple[float, float]:
 
 def _causes_of_marks(run: FinishedRun, averaged: Sequence[str], apart: Mapping[str, str]) -> dict[str, Causes]:
     """What causes each mark of a run's row (`Row.mark`), by column. Its average, which is over `averaged`, has the marks of these tasks, too."""
-    causes_by_mark = {"†": {id: id for id in run.summary["reduced"]}, "§": apart}
+    causes_by_mark = {"†": {id: id for id in run.summary["reduced"]}, "§": apart}  # by mark, then by task
     causes: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
     if missing := run.suite.lacking(run.summary["tasks"]):
         causes[AVERAGE]["*"] = missing
     tasks_by_column = {**{task.id: [task.id] for task in run.tasks}, AVERAGE: averaged}
     for column, tasks in tasks_by_column.items():
         for mark, causes_by_task in causes_by_mark.items():
-            if found := [causes_by_task[task] for task in tasks if task in causes_by_task]:
-                causes[column][mark] = found
+            if column_causes := [causes_by_task[task] for task in tasks if task in causes_by_task]:
+                causes[column][mark] = column_causes
     return dict(causes)

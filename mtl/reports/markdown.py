@@ -65,9 +65,9 @@ def _scores(board: Leaderboard) -> str:
         seeds = f", {counted(len(row.run.summary['seeds']), 'seed')}" if row.run else ""
         cells = [escaped(row.name), escaped(row.label + seeds), escaped(row.split)]
         for column in columns:
-            score, bold = row.score(column), "**" * board.is_best(row, column)
+            score = row.score(column)
             shown = escaped(board.scale.show(score.median) + row.mark(column)) if score else MISSING
-            cells.append(f"{bold}{shown}{bold}")
+            cells.append(f"**{shown}**" if board.is_best(row, column) else shown)
         body.append(cells)
     return markdown_table([["", "what", "split", *_titles(columns)], *body], left=3)
 
@@ -116,7 +116,6 @@ def _ranges(board: Leaderboard, runs: Sequence[Row]) -> str:
 
 
 def _settings(board: Leaderboard) -> str:
-    """A table of the standard deviations over settings: a row for each model, a column for each task, and their average."""
     body = [["", "settings", *_titles(board.columns)]]
     keys = []
     for spread in board.spreads:
@@ -129,7 +128,6 @@ def _settings(board: Leaderboard) -> str:
 
 
 def _tests(board: Leaderboard) -> str:
-    """A row for each pair of runs: the difference of their scores and the verdict of the test."""
     if not any(board.tests.comparisons.values()):
         return NO_TESTS
     body = []
@@ -143,7 +141,6 @@ def _tests(board: Leaderboard) -> str:
 
 
 def _ranks(board: Leaderboard) -> str:
-    """A row for each run, a column for each task: the interval of its rank."""
     by_column = [board.tests.ranks.get(column, {}) for column in board.columns]
     body = [
         [escaped(row.name), *(rank_text(intervals.get(number)) for intervals in by_column)]
@@ -162,20 +159,20 @@ def rank_text(interval: tuple[int, int] | None) -> str:
 
 
 def _costs(board: Leaderboard, ours: Sequence[Row]) -> str:
-    """A row for each of our rows that has costs, a column for each cost."""
     keys = board.costs
     body = [[escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in keys)] for row in ours if row.cost]
     return markdown_table([["", *(COSTS[key] for key in keys)], *body])
 
 
 def _origin(row: Row) -> str:
-    """A line on what made a run: seeds, machine, versions, files and command."""
     assert row.run
     summary = row.run.summary
     seeds, machine = ", ".join(map(str, summary["seeds"])), "; ".join(summary["machine"])
-    versions = "; ".join(", ".join(map(" ".join, recorded.items())) for recorded in summary["versions"])
+    packages = [
+        ", ".join(f"{name} {version}" for name, version in versions.items()) for versions in summary["versions"]
+    ]
     return (
-        f"- {escaped(row.name)}: seeds {seeds}; {escaped(machine)}; {escaped(versions)}; configuration and SHA-256 of the data in"
+        f"- {escaped(row.name)}: seeds {seeds}; {escaped(machine)}; {escaped('; '.join(packages))}; configuration and SHA-256 of the data in"
         f" {escaped(str(row.run.folder.summary))}; {_code(summary['command'])}"
     )
 

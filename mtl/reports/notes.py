@@ -29,7 +29,6 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
 
 
 def _score_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
-    """What the scores of all rows are."""
     ours = f"{suite.shown.heading}. Own runs: medians over seeds, AVG the mean of the medians, on the split that each row names."
     if any(_shows_scores_of_selection(row) for row in rows):
         ours += " Model selection was on dev, so dev scores are a little too high."
@@ -44,7 +43,6 @@ def _score_notes(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _marked_tasks(suite: Suite, rows: Sequence[Row]) -> Iterator[str]:
-    """The notes on the marks * and †, with the tasks that they are about."""
     for names, ids in _by_text((row.name, ", ".join(row.missing)) for row in rows if row.average):
         yield f"* AVG is partial, without {ids}: {names}."
     if reduced := ", ".join(id for id in suite.tasks if any(id in row.reduced for row in rows)):
@@ -70,7 +68,6 @@ def tests_notes(rows: Sequence[Row], tests: PairTests) -> Iterator[str]:
 
 
 def _test_text(rows: Sequence[Row]) -> str:
-    """What the tests compare, and what their verdicts mean."""
     no_verdict = f"If a run has fewer than {LEAST_SEEDS} seeds, there is no verdict"
     if any(sample.is_one_system for row in rows for sample in row.samples.values()):
         no_verdict += (

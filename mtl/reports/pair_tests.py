@@ -17,10 +17,10 @@ from mtl.tasks.suite import AVERAGE
 MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
 
 Pair = tuple[int, int]  # the indices of two rows: the first run is compared with the second
-ColumnRows = tuple[str, str]  # a column, and the key of the examples on which its runs are scored
+ColumnExamples = tuple[str, str]  # a column, and the key of the examples on which its runs are scored
 Tests = dict[tuple[Pair, str], PairTest]  # by pair and column
-Groups = Mapping[ColumnRows, Mapping[int, Sample]]  # for each column on one set of examples, the runs' samples by row
-Family = Mapping[ColumnRows, ColumnTests]
+Groups = Mapping[ColumnExamples, Mapping[int, Sample]]  # the samples of these runs, by the index of their rows
+Family = Mapping[ColumnExamples, ColumnTests]
 Value = TypeVar("Value")
 
 
@@ -32,6 +32,7 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     by_score = not named and len(runs) > MOST_FOR_PAIRS
     compared_with = _best_of_each_split(rows, runs) if by_score else named
     only_task = _only_task(rows)
+    # The average over one task is not tested by itself: it gets the tests and ranks of the task (`_with_average`).
     columns = {column for row in rows for column in row.comparable if column != AVERAGE or only_task is None}
     groups = {(column, key): by_run for (column, key), by_run in comparable_samples(rows).items() if column in columns}
     family = family_tests(groups)
@@ -89,9 +90,9 @@ def _by_pair(rows: Sequence[Row], pairs: Sequence[Pair], tests: Tests) -> dict[P
     return by_pair
 
 
-def comparable_samples(rows: Sequence[Row]) -> dict[ColumnRows, dict[int, Sample]]:
+def comparable_samples(rows: Sequence[Row]) -> dict[ColumnExamples, dict[int, Sample]]:
     """The samples of two or more runs on the same examples that tests compare, and the index of the row of each."""
-    groups: dict[ColumnRows, dict[int, Sample]] = {}
+    groups: dict[ColumnExamples, dict[int, Sample]] = {}
     for number, row in enumerate(rows):
         for column, key in row.comparable.items():
             if row.samples[column].is_tested:
@@ -105,7 +106,8 @@ def _tails(rows: Sequence[Row], tests: Tests, groups: Groups, family: Family) ->
     for (pair, column), test in tests.items():
         if test.p is not None:
             group = column, rows[pair[0]].comparable[column]
-            first, second = (list(groups[group]).index(run) for run in pair)
+            runs = list(groups[group])  # in the order of the axes of the family's arrays
+            first, second = (runs.index(run) for run in pair)
             tails[pair, column] = float(family[group].tail[first, second])
     return tails
 
@@ -116,8 +118,8 @@ def _ranks(rows: Sequence[Row], groups: Groups, family: Family) -> dict[str, dic
     ranked = [(column, key) for (column, key), runs in groups.items() if not rows[next(iter(runs))].is_apart(column)]
     number_of_sets = Counter(column for column, _ in ranked)
     intervals = rank_intervals(family)
-    single = [group for group in ranked if number_of_sets[group[0]] == 1]
-    return {column: dict(zip(groups[column, key], intervals[column, key], strict=True)) for column, key in single}
+    comparable = [(column, key) for column, key in ranked if number_of_sets[column] == 1]
+    return {column: dict(zip(groups[column, key], intervals[column, key], strict=True)) for column, key in comparable}
 
 
 def _with_average(by_column: Mapping[str, Value], only_task: str | None) -> dict[str, Value]:

@@ -22,9 +22,8 @@ from mtl.stats.samples import SampleCache
 def write_report(
     runs_dir: Path, out: Path, command: str, cache_dir: Path | None = None, references: Collection[str] = ()
 ) -> Path:
-    """Compare all runs of `runs_dir`, write the report (index.html, Markdown, LaTeX and CSV) to the folder `out`, and return the path of its page. It
-    names `command`, the command line; resamples are kept in `cache_dir`; `references` name runs to test every run against. Raises InputError without
-    a finished run or evaluation, for an unknown reference and damaged files, and as `write_files`."""
+    """Write the report on all runs of `runs_dir` to the folder `out`, and return the path of its page. It names `command`, the command line.
+    `cache_dir` keeps resamples; `references` are runs to test every run against. Raises InputError for no run, an unknown reference and bad files."""
     check_writable(out)
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)

@@ -76,7 +76,6 @@ class Row:
         return self.means.get(AVERAGE)
 
     def score(self, column: str) -> Score | None:
-        """The score or the mean in a column."""
         return self.means.get(column) or self.scores.get(column)
 
     def mark(self, column: str) -> str:
@@ -95,8 +94,8 @@ class Row:
 
 def by_family(rows: Iterable[AnyRow]) -> list[AnyRow]:
     """The rows in the order of FAMILIES."""
-    places = {family: place for place, family in enumerate(FAMILIES)}
-    return sorted(rows, key=lambda row: places.get(row.family, len(places)))
+    order = list(FAMILIES)
+    return sorted(rows, key=lambda row: order.index(row.family) if row.family in FAMILIES else len(order))
 
 
 def average_order(row: Row) -> tuple[bool, bool, float]:

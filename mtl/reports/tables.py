@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from mtl.reports.board import Leaderboard
-from mtl.reports.rows import RUN_COSTS
+from mtl.reports.rows import RUN_COSTS, Score
 from mtl.runs.finished import FinishedRun
 from mtl.tasks.suite import AVERAGE
 
@@ -51,12 +51,14 @@ def _score_rows(board: Leaderboard) -> Iterator[list[Any]]:
     for row, (id, column) in product(board.rows, board.columns.items()):
         if (main := row.score(id)) is None:
             continue
-        for metric, score in [(column.metric_id, main), *row.further.get(id, {}).items()]:
-            by_seed = _scores_by_seed(row.run, id, None if score is main else metric) if row.run else []
+        scores: list[tuple[str | None, Score]] = [(None, main), *row.further.get(id, {}).items()]
+        for further_metric, score in scores:  # None: the column's own metric
+            by_seed = _scores_by_seed(row.run, id, further_metric) if row.run else []
             low, high = map(on_scale, score.interval) if score.interval else ("", "")
             yield [
                 *(row.name, row.label, row.family, "run" if row.ours else "published"),
-                *(row.split_of(id), id, metric, on_scale(score.median), on_scale(score.min), on_scale(score.max)),
+                *(row.split_of(id), id, further_metric or column.metric_id),
+                *(on_scale(score.median), on_scale(score.min), on_scale(score.max)),
                 on_scale(fmean(by_seed)) if by_seed else "",
                 on_scale(stdev(by_seed)) if len(by_seed) > 1 else "",
                 *(low, high),
@@ -78,8 +80,7 @@ def _scores_by_seed(run: FinishedRun, column: str, further_metric: str | None) -
 
 
 def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
-    """The values of COMPARISON_COLUMNS for each pair of runs that was compared and each task or average: one run minus the other, on the
-    suite's scale, and the probability that the first is better. It and p are None if there is no verdict."""
+    """The values of COMPARISON_COLUMNS for each pair and task or average: one run minus the other. Without a verdict, p and probability are None."""
     value = board.scale.value
     for (first, second), by_column in board.tests.comparisons.items():
         for column, test in by_column.items():
@@ -96,7 +97,6 @@ def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
 
 
 def _settings_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
-    """The values of SETTINGS_COLUMNS for each model with several settings and each task and the average."""
     for spread in board.spreads:
         average = {} if spread.average is None else {AVERAGE: spread.average}
         for id, deviation in {**average, **spread.deviations}.items():
@@ -105,7 +105,6 @@ def _settings_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
 
 
 def _cost_rows(board: Leaderboard) -> Iterator[list[Any]]:
-    """The values of COST_COLUMNS for each run: numbers of parameters, seconds, bytes, and sentences per second."""
     for row in board.rows:
         if row.run:
             summary = row.run.summary

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mtl.base.log import logger
-from mtl.structured.answer_cells import Gold, gold, is_target
-from mtl.structured.passages import LONGEST, best_run, unit_features, unit_text, units_of, window_answer
+from mtl.structured.answer_cells import GoldAnswers, is_target, parse_gold
+from mtl.structured.passages import LONGEST, best_run, unit_text, units_of, window_answer
+from mtl.structured.unit_features import passage_features
 from mtl.tasks.floor_targets import LEAST_PROBABILITY, Sizes, Target
 from mtl.tasks.head_targets import PAST, HeadTargets, by_row
 from mtl.tasks.kinds.text import Text
@@ -30,7 +31,7 @@ class AnswerHead(HeadTargets):
 
     def answers(self, train: np.ndarray) -> list[str]:
         """`NONE_ALLOWED` if some training rows have no answer: only then, rows are predicted to have none."""
-        return [NONE_ALLOWED] if any(not gold(target).texts for target in train.tolist()) else []
+        return [NONE_ALLOWED] if any(not parse_gold(target).texts for target in train.tolist()) else []
 
     def outputs(self, answers: Sequence[str]) -> int:
         return 2
@@ -38,13 +39,13 @@ class AnswerHead(HeadTargets):
     def encode(self, targets: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
         """Codes (rows, 3). Logs how many rows do not say which of several occurrences is meant."""
         codes = np.full((len(targets), 3), PAST, dtype=np.float64)
-        ambiguous = 0  # of the rows, those whose first answer may stand at several places
+        ambiguous = 0  # of the rows, those whose first answer may stand at several positions
         for row, target in enumerate(targets.tolist()):
             if target is not None:
-                answer = gold(target)
-                first, last = answer.run
-                codes[row] = first, last, not answer.words
-                ambiguous += bool(answer.starts) and answer.starts[0] is None
+                gold = parse_gold(target)
+                codes[row] = *gold.run, not gold.words
+                if gold.starts and gold.starts[0] is None:
+                    ambiguous += 1
         if ambiguous:
             problem = f"the answers of {ambiguous} of {len(targets)} rows occur several times in their passages"
             remedy = "and no column says where; the first place is learnt; name a column with `starts`"
@@ -80,11 +81,11 @@ class AnswerHead(HeadTargets):
         first = last = torch.zeros_like(none, dtype=torch.int64)
         units = firsts.shape[1]
         for length in range(1, min(LONGEST, units - 1) + 1):
-            total, place = (firsts[:, 1 : units - length + 1] + lasts[:, length:]).max(dim=1)
+            total, word = (firsts[:, 1 : units - length + 1] + lasts[:, length:]).max(dim=1)  # words count from 0
             is_better = total > best
             best = torch.where(is_better, total, best)
-            first = torch.where(is_better, place + 1, first)
-            last = torch.where(is_better, place + length, last)
+            first = torch.where(is_better, word + 1, first)
+            last = torch.where(is_better, word + length, last)
         return torch.stack([first, last, none >= best], dim=1).to(none)
 
 
@@ -106,13 +107,13 @@ class Answer(Text, UnitKind):
         return units_of(text)
 
     def unit_features(self, texts: Sequence[str]) -> list[list[str]]:
-        return unit_features(*texts)
+        return passage_features(*texts)
 
     # How a target is read and shown.
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
         """The target in a cell, which is JSON as this kind writes it, or the text of one answer. `located` adds the positions."""
-        return gold(cell).cell if is_target(cell) else self.join([cell])
+        return parse_gold(cell).cell if is_target(cell) else self.join([cell])
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
         """The text of an answer. Raises ValueError for a list of answers, and for a target in JSON."""
@@ -123,17 +124,17 @@ class Answer(Text, UnitKind):
 
     def join(self, values: Sequence[str]) -> str:
         texts = [text for text in values if text.strip()]
-        return Gold(texts, [None] * len(texts)).cell
+        return GoldAnswers(texts, [None] * len(texts)).cell
 
     def located(self, target: Target, texts: Sequence[str], starts: Sequence[str] | None) -> str:
-        return gold(str(target)).located(texts[-1], starts).cell
+        return parse_gold(str(target)).located(texts[-1], starts).cell
 
     def stratum(self, target: Target | None) -> Hashable:
         """Whether the row has an answer."""
-        return target is not None and bool(gold(str(target)).texts)
+        return target is not None and bool(parse_gold(str(target)).texts)
 
     def show(self, target: Target) -> str:
-        texts = gold(str(target)).texts
+        texts = parse_gold(str(target)).texts
         return repr(texts[0]) if texts else "no answer"
 
     def distribution(self, targets: np.ndarray) -> str:
@@ -150,7 +151,7 @@ class Answer(Text, UnitKind):
         assert sizes is not None
         rows = [np.zeros(size, dtype=np.int64) for size in sizes]
         for row, target in zip(rows, targets.tolist(), strict=True):
-            first, last = gold(target).run
+            first, last = parse_gold(target).run
             row[first : last + 1] = 1
         return np.concatenate(rows)
 
@@ -187,7 +188,7 @@ class Answer(Text, UnitKind):
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """No answer, if training rows have none or nothing else, and the most frequent answer. Scoring further ones on all rows would take long."""
-        answers = [gold(target).texts for target in train.tolist()]
+        answers = [parse_gold(target).texts for target in train.tolist()]
         firsts = Counter(texts[0] for texts in answers if texts)
         constants: list[Target] = [text for text, _ in firsts.most_common(1)]
         if not constants or firsts.total() < len(answers):
@@ -197,18 +198,18 @@ class Answer(Text, UnitKind):
 
 def _lengths(targets: np.ndarray) -> list[int]:
     """The number of words of the first answer of each of the targets (rows,); 0 for those without an answer."""
-    answers = [gold(target).texts for target in targets.tolist()]
+    answers = [parse_gold(target).texts for target in targets.tolist()]
     return [len(units_of(texts[0])) - 1 if texts else 0 for texts in answers]
 
 
 def _random_run(words: int, has_none: bool, rng: np.random.Generator) -> tuple[int, int, bool]:
     """The codes of a run of at most LONGEST of these words, or of no answer if there may be none, all equally probable."""
     counts = [int(has_none), *range(words, max(words - LONGEST, 0), -1)]  # how many have 0 words, 1 word and so on
-    place = int(rng.integers(max(1, sum(counts))))
+    number = int(rng.integers(max(1, sum(counts))))  # of the drawn run among all, the shorter ones first
     for length, count in enumerate(counts):
-        if place < count:
-            return 1 + place, place + length, not length
-        place -= count
+        if number < count:
+            return 1 + number, number + length, length == 0
+        number -= count
     return 0, 0, True  # a passage without words has no run
 
 

@@ -14,7 +14,7 @@ MOST_DIGITS = 11  # of the number of a character
 SHOWN = 60  # the most characters of an answer in a message
 
 
-class Gold(NamedTuple):
+class GoldAnswers(NamedTuple):
     """A target: the gold answers of a row. An answer has no start if it occurs several times in the passage and the data does not say which
     occurrence is meant: models learn the first one, and a warning counts such rows."""
 
@@ -24,7 +24,6 @@ class Gold(NamedTuple):
 
     @property
     def cell(self) -> str:
-        """The cell of this target."""
         target = {"text": list(self.texts), "answer_start": list(self.starts), "words": list(self.words)}
         return json.dumps(target, ensure_ascii=False)
 
@@ -34,19 +33,18 @@ class Gold(NamedTuple):
         first, last = self.words or (0, 0)
         return first, last
 
-    def located(self, passage: str, starts: Sequence[str] | None) -> "Gold":
-        """The target with the places of its answers in this passage. `starts` are the cells that say where they begin; None: `self.starts` does.
-        Raises ValueError for an answer that does not stand there."""
+    def located(self, passage: str, starts: Sequence[str] | None) -> "GoldAnswers":
+        """The target with the positions of its answers in the passage, from `starts` (None: `self.starts`). Raises ValueError for a wrong one."""
         if not self.texts:
-            return Gold([], [])
+            return GoldAnswers([], [])
         declared = self.starts if starts is None else _parse_starts(starts, len(self.texts))
         positions = [_position(text, start, passage) for text, start in zip(self.texts, declared, strict=True)]
         first = passage.find(self.texts[0]) if positions[0] is None else positions[0]
-        return Gold(self.texts, positions, units_within(passage, first, first + len(self.texts[0])))
+        return GoldAnswers(self.texts, positions, units_within(passage, first, first + len(self.texts[0])))
 
 
 @lru_cache(PARSED)
-def gold(cell: str) -> Gold:
+def parse_gold(cell: str) -> GoldAnswers:
     """The target in a cell. Raises ValueError for a cell of another form."""
     try:
         value = json.loads(cell)
@@ -63,7 +61,7 @@ def gold(cell: str) -> Gold:
         is_valid = False
     if not is_valid:
         raise ValueError(f'target {_shown(cell)} is not of the form {{"text": ["Warsaw"], "answer_start": [17]}}')
-    return Gold(texts, starts, words)
+    return GoldAnswers(texts, starts, words)
 
 
 def is_target(cell: str) -> bool:
@@ -95,5 +93,4 @@ def _position(answer: str, start: int | None, passage: str) -> int | None:
 
 
 def _shown(text: str) -> str:
-    """The text in quotes, as messages show it, without its end if it is long."""
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")

@@ -28,7 +28,10 @@ def labels_estimator(estimator: Any, labels: int) -> Any:
 
 
 class LinearLabels:
-    """A linear model for each label, `coef_` (labels, features) and `intercept_` (labels,): a row has the labels with a decision above 0."""
+    """A linear model for each label: a row has the labels with a decision above 0."""
+
+    coef_: np.ndarray  # (labels, features), which `fit` sets, or who restores a model that was kept
+    intercept_: np.ndarray  # (labels,), likewise
 
     def __init__(self, estimator: Any, labels: int) -> None:
         self.estimator, self.labels = estimator, labels
@@ -47,8 +50,8 @@ class LinearLabels:
                 continue
             fitted = clone(self.estimator).fit(features, column)
             if isinstance(fitted, MultinomialNB):
-                self.coef_[label] = np.subtract(*fitted.feature_log_prob_[::-1])
-                self.intercept_[label] = np.subtract(*fitted.class_log_prior_[::-1])
+                self.coef_[label] = fitted.feature_log_prob_[1] - fitted.feature_log_prob_[0]  # class 1 has the label
+                self.intercept_[label] = fitted.class_log_prior_[1] - fitted.class_log_prior_[0]
             else:
                 self.coef_[label], self.intercept_[label] = fitted.coef_[0], fitted.intercept_[0]
         return self
@@ -74,7 +77,6 @@ class SeparateLabels(OneVsRestClassifier):
     """An estimator for each label, or its one value in the training rows. `parts` are the trained estimators."""
 
     def fit(self, features: Any, targets: np.ndarray) -> "SeparateLabels":
-        """Train on features (rows, features)."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Label .* is present in all training examples")
             super().fit(features, targets)

@@ -1,7 +1,6 @@
 """A linear-chain conditional random field (Lafferty et al. 2001) over the outputs of a head for the units of each row.
-The score of a sequence of labels is the sum of its outputs and of its transitions, as `mtl.model.heads.Head.transitions` has them: from label to
-label, from the row's start to the first label, and from the last one to the row's end. Its probability is the softmax over all sequences. Rows
-without units have one sequence, the empty one, whose probability is 1."""
+The score of a sequence of labels is the sum of its outputs and its transitions (`mtl.model.heads.Head.transitions`): from label to label, from the
+row's start to the first label, and from the last one to its end. Its probability is the softmax over all sequences; without units, it is 1."""
 
 import torch
 from torch import Tensor

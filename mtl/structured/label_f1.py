@@ -1,5 +1,4 @@
-"""The metrics of sets of labels: F1 as scikit-learn computes it for indicator matrices, with `zero_division=0`: 0 where the label neither occurs nor
-is predicted. So `multi_macro_f1` counts such labels as 0; `macro_f1` of single labels leaves them out."""
+"""The metrics of sets of labels: F1 as scikit-learn computes it with `zero_division=0`. `macro_f1` of single labels leaves out absent labels."""
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from mtl.tasks.formulas import accuracy
 from mtl.tasks.metrics import Metric, Parts
 from mtl.tasks.task import ScoredRows, Task
 
-KIND = ("multi_label",)
+KINDS = ("multi_label",)
 
 
 def micro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -26,9 +25,9 @@ def multi_macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
 
 def label_scores(task: Task, predicted: np.ndarray, rows: ScoredRows) -> dict[str, tuple[int, float]]:
     """For each label that some rows have, their number and its F1."""
-    ones = np.ones((1, len(predicted)))
-    right, sums = _label_counts(task, predicted, rows, ones)
-    numbers = np.asarray(ones @ indicators(task, rows.targets))[0]
+    all_rows = np.ones((1, len(predicted)))
+    right, sums = _label_counts(task, predicted, rows, all_rows)
+    numbers = np.asarray(all_rows @ indicators(task, rows.targets))[0]
     by_label = zip(task.labels or (), numbers, ratio(2 * right, sums)[0], strict=True)
     return {label: (int(number), float(score)) for label, number, score in by_label if number}
 
@@ -40,6 +39,6 @@ def _label_counts(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: 
 
 
 LABELS = Parts("label", "labels", label_scores)
-MICRO_F1 = Metric("micro F1", KIND, micro_f1, threshold="all", parts=LABELS)
-MULTI_MACRO_F1 = Metric("macro F1 of all labels", KIND, multi_macro_f1, threshold="each", parts=LABELS)
-EXACT_MATCH = Metric("exact match", KIND, accuracy)
+MICRO_F1 = Metric("micro F1", KINDS, micro_f1, threshold="all", parts=LABELS)
+MULTI_MACRO_F1 = Metric("macro F1 of all labels", KINDS, multi_macro_f1, threshold="each", parts=LABELS)
+EXACT_MATCH = Metric("exact match", KINDS, accuracy)

@@ -42,13 +42,12 @@ def sentences(text: str, language: str) -> list[str]:
     abbreviation of the language (Moses's list; some stand only before numbers), after a single letter, and before a small letter."""
     starts = [0]
     for end in END.finditer(text):
-        if not end[0].startswith(".") or _is_end(text, starts[-1], end, language):
+        if not end[0].startswith(".") or _ends_sentence(text, starts[-1], end, language):
             starts.append(end.end())
     return [part for start, end in pairwise([*starts, len(text)]) if (part := text[start:end].strip())]
 
 
-def _is_end(text: str, start: int, end: re.Match[str], language: str) -> bool:
-    """Whether the full stop at `end` ends the sentence that begins at `start`."""
+def _ends_sentence(text: str, start: int, end: re.Match[str], language: str) -> bool:
     following = next((sign for sign in text[end.end() :] if sign.isalnum()), "")
     words = text[start : end.start()].split()
     word = words[-1].lstrip(OPENING) if words else ""
@@ -79,23 +78,28 @@ class Lead(Method):
         return seed_cost(len(records), len(records), sum(record["seconds"] for record in records), peak_memory())
 
     def _count(self, task: Task, seed: int, folder: Path) -> int:
-        """The best number of sentences on the training rows, by the task's metric; among equals, the smallest."""
-        done = chosen_file(folder, task.id)
-        if not done.exists():
-            start, train, best = time.monotonic(), self.dataset.splits[task.id]["train"], 1
-            scores: dict[int, float] = {}
-            for count in progress(range(1, MOST_SENTENCES + 1), f"seed {seed} · {task.id} · sentences", "numbers"):
-                scores[count] = score(task, self._lead(train, count), train.scored_rows)
-                if scores[count] > scores[best] + TIE:
-                    best = count
-            seconds = time.monotonic() - start
-            write_json(done, {"settings": {"sentences": best}, "seconds": seconds, "on_train": scores})
-            logger.info("seed %d · %s · sentences: %d", seed, task.id, best)
-        recorded = read_json(done, Chosen)["settings"].get("sentences")
+        """The best number of sentences on the training rows, as the seed's folder records it; it is chosen if it is not there yet."""
+        path = chosen_file(folder, task.id)
+        if not path.exists():
+            self._choose_count(task, seed, path)
+        recorded = read_json(path, Chosen)["settings"].get("sentences")
         if not isinstance(recorded, int) or not 1 <= recorded <= MOST_SENTENCES:
             message = "must be a number of sentences; delete it, and run this again"
-            raise InputError(message, path=done, key="settings.sentences")
+            raise InputError(message, path=path, key="settings.sentences")
         return recorded
+
+    def _choose_count(self, task: Task, seed: int, path: Path) -> None:
+        """Record the best number of sentences on the training rows, by the task's metric; among equals, the smallest."""
+        start, train = time.monotonic(), self.dataset.splits[task.id]["train"]
+        best = 1
+        scores: dict[int, float] = {}
+        for count in progress(range(1, MOST_SENTENCES + 1), f"seed {seed} · {task.id} · sentences", "numbers"):
+            scores[count] = score(task, self._lead(train, count), train.scored_rows)
+            if scores[count] > scores[best] + TIE:
+                best = count
+        seconds = time.monotonic() - start
+        write_json(path, {"settings": {"sentences": best}, "seconds": seconds, "on_train": scores})
+        logger.info("seed %d · %s · sentences: %d", seed, task.id, best)
 
     def _lead(self, split: Split, count: int) -> np.ndarray:
         """The first `count` sentences of the text of each row, (rows,)."""

@@ -30,29 +30,29 @@ def word_pattern() -> re.Pattern[str]:
     return re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)(?:(?![{UNSPACED}])[\w{marks}])*|[^\w\s]")
 
 
-def word_places(content: str) -> list[tuple[int, int]]:
+def word_bounds(content: str) -> list[tuple[int, int]]:
     """Where each token of a text begins and ends, in characters, half-open."""
     return [match.span() for match in word_pattern().finditer(content)]
 
 
 def tokens_with_tags(content: str, spans: Sequence[Span]) -> tuple[list[str], list[str], int, int]:
     """The tokens and tags of a text with marked spans; how many spans begin or end within a token; how many do not count."""
-    places = word_places(content)
-    tags = [OUTSIDE] * len(places)
+    bounds = word_bounds(content)
+    tags = [OUTSIDE] * len(bounds)
     cut = left_out = 0
     longest_first = sorted(dict.fromkeys(spans), key=lambda span: span[1] - span[0], reverse=True)
     for start, stop, span_type in longest_first:
-        touched = [number for number, (first, end) in enumerate(places) if first < stop and start < end]
+        touched = [number for number, (first, end) in enumerate(bounds) if first < stop and start < end]
         is_taken = any(tags[number] != OUTSIDE for number in touched)
         if is_taken or not touched or not 0 <= start < stop <= len(content):
             left_out += 1
             continue
         first_token, last_token = touched[0], touched[-1]
-        if places[first_token][0] < start or stop < places[last_token][1]:
+        if bounds[first_token][0] < start or stop < bounds[last_token][1]:
             cut += 1
         name = re.sub(r"\s+", "_", span_type.strip())
         tags[first_token : last_token + 1] = [f"B-{name}", *[f"I-{name}"] * (last_token - first_token)]
-    return [content[first:end] for first, end in places], tags, cut, left_out
+    return [content[first:end] for first, end in bounds], tags, cut, left_out
 
 
 def with_tags(path: Path, rows: NumberedRows, columns: str) -> NumberedRows:

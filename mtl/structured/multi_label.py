@@ -30,7 +30,6 @@ def separator_of(task: Task) -> str:
 
 
 def members(task: Task, target: Target) -> list[str]:
-    """The labels of a target."""
     return str(target).split(separator_of(task)) if target else []
 
 
@@ -203,7 +202,8 @@ class MultiLabel(TargetKind):
         return ", ".join(members(self.task, target)) or "no label"
 
     def distribution(self, targets: np.ndarray) -> str:
-        counts, rest, shown = self._counts(targets), "", list(range(len(self.labels)))
+        counts = self._counts(targets)
+        shown, rest = list(range(len(self.labels))), ""
         if len(counts) > MOST_SHOWN:
             shown = np.argsort(-counts, kind="stable")[:MOST_SHOWN].tolist()
             rest = f", and {len(counts) - MOST_SHOWN} rarer labels"

@@ -2,7 +2,6 @@
 Entities count as conlleval (Tjong Kim Sang and Buchholz 2000) and seqeval count them. With B-, I- and O, any tags mark entities: one begins at a B-,
 and at an I- of another type than the tag before it; it ends before the next tag that does not continue it. If labels also say where entities end, as
 E- and S- do (IOBES; L- and U- of BILOU, M- of BMES), only S-, or B-, any number of I-, and E- of one type are an entity (seqeval's strict mode).
-
 All scores come from the numbers of items that a row has, that are predicted for it, and that are both: sums of rows with any weights."""
 
 import re
@@ -27,40 +26,40 @@ Find = Callable[[Sequence[str]], Iterator[Item]]  # the items of tags
 def entities(tags: Sequence[str]) -> Iterator[Item]:
     """The entities that tags with B-, I- and O mark."""
     first, kind = 0, None  # of the entity that has begun; the type with its hyphen
-    for place, tag in enumerate([*tags, OUTSIDE]):
+    for position, tag in enumerate([*tags, OUTSIDE]):
         if kind is not None and not (tag[0] == "I" and tag[1:] == kind):
-            yield kind, first, place - 1
+            yield kind, first, position - 1
             kind = None
         if tag != OUTSIDE and kind is None:
-            first, kind = place, tag[1:]
+            first, kind = position, tag[1:]
 
 
 def whole_entities(tags: Sequence[str]) -> Iterator[Item]:
     """The entities that tags with B-, I-, E-, S- and O mark."""
     first, kind = 0, None  # as in `entities`
-    for place, tag in enumerate(tags):
+    for position, tag in enumerate(tags):
         prefix = tag[0].translate(PREFIXES)
         if prefix == "S":
-            yield tag[1:], place, place
+            yield tag[1:], position, position
         if prefix == "E" and tag[1:] == kind:
-            yield tag[1:], first, place
+            yield tag[1:], first, position
         if prefix == "B":
-            first, kind = place, tag[1:]
+            first, kind = position, tag[1:]
         elif prefix != "I" or tag[1:] != kind:
             kind = None
 
 
 def single_tags(tags: Sequence[str]) -> Iterator[Item]:
-    """Each tag as an item, for the accuracy of tags."""
-    return ((tag, place, place) for place, tag in enumerate(tags))
+    return ((tag, position, position) for position, tag in enumerate(tags))
 
 
 @lru_cache(CACHED_PAIRS)
 def items_by_type(find: Find, gold: str, predicted: str) -> list[tuple[str, list[int]]]:
     """By type, how many items of a row's tags are right, gold and predicted."""
     marked, guessed = set(find(gold.split())), set(find(predicted.split()))
-    numbers = [Counter(kind for kind, *_ in items) for items in (marked & guessed, marked, guessed)]
-    return [(kind, [count[kind] for count in numbers]) for kind in numbers[1] | numbers[2]]
+    counters = [Counter(kind for kind, _, _ in items) for items in (marked & guessed, marked, guessed)]
+    _, gold_counts, predicted_counts = counters
+    return [(kind, [counter[kind] for counter in counters]) for kind in gold_counts | predicted_counts]
 
 
 def counts(find: Find, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -129,9 +128,9 @@ def problem(task: Task) -> str | None:
     return f"labels: {odd[0]!r} is no tag of an entity, as B-PER, I-PER and O are; metric {task.metric} needs them; plain tags have token_accuracy"
 
 
-KIND = ("token_labels",)
+KINDS = ("token_labels",)  # of targets, that have tags
 TYPES = Parts("type", "entities", type_scores)
-SPAN_F1 = Metric("span F1", KIND, span_f1, problem=problem, parts=TYPES)
-SPAN_PRECISION = Metric("span precision", KIND, span_precision, problem=problem)
-SPAN_RECALL = Metric("span recall", KIND, span_recall, problem=problem)
-TOKEN_ACCURACY = Metric("token accuracy", KIND, token_accuracy)
+SPAN_F1 = Metric("span F1", KINDS, span_f1, problem=problem, parts=TYPES)
+SPAN_PRECISION = Metric("span precision", KINDS, span_precision, problem=problem)
+SPAN_RECALL = Metric("span recall", KINDS, span_recall, problem=problem)
+TOKEN_ACCURACY = Metric("token accuracy", KINDS, token_accuracy)

@@ -2,7 +2,6 @@
 Before answers are compared, they are put in lower case, and ASCII punctuation, the English words a, an and the (in every language) and repeated
 spaces are removed. A row has the score of the gold answer that fits best. Gold answers that become empty do not count. If all of them become
 empty, as none in the data of SQuAD 1.1, the row is like one without an answer: a prediction that becomes empty is right, and any other one is wrong.
-
 XQuAD, KLUE-MRC (exact match) and ParsiNLU use these metrics. MLQA's script removes the articles of the row's language instead, which mtl does not
 support. For languages without spaces between words, `squad_f1_characters` counts characters instead of words, as KorQuAD and JSQuAD do."""
 
@@ -14,7 +13,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from mtl.structured.answer_cells import gold
+from mtl.structured.answer_cells import parse_gold
 from mtl.tasks.formulas import CACHED_PAIRS, mean_of_rows
 from mtl.tasks.metrics import Metric
 from mtl.tasks.task import ScoredRows, Task
@@ -47,7 +46,7 @@ def normalized(answer: str) -> str:
 def _best(split: Callable[[str], Sequence[str]], target: str, predicted: str) -> float:
     """The highest F1 of the answer and one of the gold answers, both normalized, of the parts that they are split into."""
     answer = Counter(split(normalized(predicted)))
-    gold_texts = [text for text in map(normalized, gold(target).texts) if text] or [""]
+    gold_texts = [text for text in map(normalized, parse_gold(target).texts) if text] or [""]
     return max(_f1(Counter(split(text)), answer) for text in gold_texts)
 
 

@@ -5,12 +5,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cached_property
-from sys import intern
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from mtl.structured.span_f1 import OUTSIDE
+from mtl.structured.unit_features import token_features
 from mtl.tasks.floor_targets import Sizes, Target
 from mtl.tasks.head_targets import PAST, ClassesHead, by_row
 from mtl.tasks.target_kind import UnitKind
@@ -22,12 +22,9 @@ if TYPE_CHECKING:
 TOKEN = re.compile(r"[^ \t\r\n]+")  # other white space, as U+00A0, may stand within a token
 NO_BREAK, BLANK = "\u00a0", "_"
 SHOWN = 10  # tags in a description of targets
-WINDOW = 2  # tokens before and after a token that are features of it
-AFFIX = 4  # characters of its longest prefix and suffix
 
 
 def tokens_of(text: str) -> list[str]:
-    """The tokens of a text."""
     return TOKEN.findall(text)
 
 
@@ -159,7 +156,6 @@ class TokenLabels(UnitKind):
         return self._targets(estimator.predict(features).astype(np.int64), sizes)
 
     def repeat(self, answer: Target, rows: int, sizes: Sizes) -> np.ndarray:
-        """The same tag for every token."""
         assert sizes is not None
         return np.array([" ".join([str(answer)] * size) for size in sizes.tolist()], dtype=object)
 
@@ -209,35 +205,3 @@ class TokenLabels(UnitKind):
     def absent(self, targets: np.ndarray) -> list[str]:
         present = set(" ".join(targets).split())
         return [label for label in self.labels if label not in present]
-
-
-def token_features(words: Sequence[str]) -> list[list[str]]:
-    """The names of the binary features of each word that a linear model reads, as usual for linear taggers (Ratnaparkhi 1996): the words around it,
-    its first and last characters, and its shape."""
-    lower = ["<s>"] * WINDOW + [word.lower() for word in words] + ["</s>"] * WINDOW
-    shapes = [shape(word) for word in words]
-    features = []
-    for place, word in enumerate(words):
-        window = lower[place : place + 2 * WINDOW + 1]
-        before, lower_word, after = window[WINDOW - 1 : WINDOW + 2]
-        affix_sizes = range(1, min(AFFIX, len(lower_word) - 1) + 1)  # affixes are shorter than the word
-        names = [f"{step}:{near}" for step, near in enumerate(window, -WINDOW)]
-        names += [f"-1,0:{before}|{lower_word}", f"0,1:{lower_word}|{after}"]
-        names += [f"^{size}:{lower_word[:size]}" for size in affix_sizes]
-        names += [f"${size}:{lower_word[-size:]}" for size in affix_sizes]
-        names += [f"word:{word}", f"shape:{shapes[place]}"]
-        for step in (-1, 1):
-            if 0 <= place + step < len(words):
-                names.append(f"shape{step}:{shapes[place + step]}")
-        if place == 0:
-            names.append("first")
-        if place == len(words) - 1:
-            names.append("last")
-        features.append([intern(name) for name in names])  # most of them are those of other tokens, too
-    return features
-
-
-def shape(word: str) -> str:
-    """The kinds of a word's characters, A for capitals, a for other letters and 0 for digits, with + for the rest of a run: Aa+ for Warsaw."""
-    kinds = ("A" if sign.isupper() else "a" if sign.isalpha() else "0" if sign.isdigit() else sign for sign in word)
-    return re.sub(r"(.)\1+", r"\1+", "".join(kinds))

@@ -16,7 +16,7 @@ from scipy.special import log_softmax
 from mtl.data.examples import read_examples
 from mtl.methods.lstm.module import _codes
 from mtl.structured.answer import NONE_ALLOWED
-from mtl.structured.answer_cells import gold
+from mtl.structured.answer_cells import parse_gold
 from mtl.structured.passages import LONGEST, unit_text, units_of
 from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
@@ -36,18 +36,18 @@ PASSAGES = [PASSAGE] * 3
 
 
 def test_targets_hold_all_answers_with_their_places() -> None:
-    assert [gold(cell) for cell in TARGETS] == [
+    assert [parse_gold(cell) for cell in TARGETS] == [
         (["1984"], [3], [2, 2]),
         ([], [], []),
         (["Warsaw", "to Warsaw"], [23, 20], [7, 7]),
     ]
     for cell in [*TARGETS, located(["Warsaw"])]:
         assert KIND.parse(KIND.line_cell(KIND.to_line(cell))) == cell
-    assert gold(located(["Warsaw"])) == (["Warsaw"], [None], [7, 7])
+    assert parse_gold(located(["Warsaw"])) == (["Warsaw"], [None], [7, 7])
     assert located([" ", ""], ["-1", "0"]) == located([]) == TARGETS[1]  # other ways to write that there is none
     user = KIND.parse('{"answer_start": [44], "text": ["left"]}')
-    assert gold(str(KIND.located(user, TEXTS, None))).words == [13, 13]
-    assert gold(str(KIND.located(KIND.parse("Anna"), TEXTS, ["9"]))).starts == [9]
+    assert parse_gold(str(KIND.located(user, TEXTS, None))).words == [13, 13]
+    assert parse_gold(str(KIND.located(KIND.parse("Anna"), TEXTS, ["9"]))).starts == [9]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_targets_of_a_table_are_located(tmp_path: Path) -> None:
     rows = [("Who?", "Anna and Anna", "Anna", "9"), ("Who?", "x", "", "")]
     table = write_table(tmp_path / "x.tsv", ["question", "passage", "text[]", "start[]"], rows)
     read = read_examples(replace(TASK, target="text[]", starts="start[]"), table)
-    assert [gold(str(row.target)).starts for row in read] == [[9], []]
+    assert [parse_gold(str(row.target)).starts for row in read] == [[9], []]
 
 
 class Estimator:

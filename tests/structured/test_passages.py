@@ -1,14 +1,11 @@
 """The words of passages, runs of words, and the sliding window."""
 
-import math
-
 import numpy as np
 import pytest
 
 from mtl.structured.passages import (
     LONGEST,
     best_run,
-    unit_features,
     unit_text,
     units_of,
     units_within,
@@ -65,13 +62,3 @@ def test_the_sliding_window_stands_beside_the_words_of_the_question() -> None:
     assert window_answer("Where did Ewa live for years?", passage, 3) == "lived in Brno"
     assert window_answer("Kto?", passage, 1) == ""  # no word in common
     assert window_answer("Gdansk?", "Gdansk", 5) == "Gdansk" and window_answer("Gdansk?", "", 1) == ""
-
-
-def test_features_of_words_say_how_far_the_question_is() -> None:
-    question, passage = "Who is Anna?", "Anna left. Ewa 25"
-    whole, *words = unit_features(question, passage)
-    assert len(words) == 5 and "whole" in whole and "whole&0:who" in whole
-    assert {"is=anna", "asked=True", "near=0", "shape=Xx", ">left", "first=True"} <= set(words[0])
-    assert {"is=25", "shape=9", "<ewa", "near=4", "0:who&shape=9"} <= set(words[4])
-    assert not any(name.startswith("first") for name in words[4])
-    assert unit_features("", "") == [["whole", "whole&shared=0"]] and math.isfinite(len(unit_features("", "a")[1]))

@@ -23,7 +23,8 @@ from mtl.methods.floors import features, inputs
 from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder
-from mtl.structured.passages import unit_features, units_of
+from mtl.structured.passages import units_of
+from mtl.structured.unit_features import passage_features
 from mtl.submissions.files import PredictionFile
 from mtl.submissions.row_predictions import READERS, row_targets
 from mtl.submissions.scores import score_predictions
@@ -245,7 +246,7 @@ def test_linear_models_learn_from_a_bounded_number_of_words(
     monkeypatch.setattr(features.CountedFeatures, "fit", noted)
     made(own, "naive_bayes", "method=naive_bayes", "tasks=[facts]")
     spread = [rows[place * len(rows) // kept] for place in range(kept)]
-    assert fitted == [[unit for row in spread for unit in unit_features(row["question"], row["context"])]]
+    assert fitted == [[unit for row in spread for unit in passage_features(row["question"], row["context"])]]
     assert f"learns from {len(fitted[0])} of {sum(sizes)} words" in caplog.text
 
 

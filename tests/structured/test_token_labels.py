@@ -1,4 +1,4 @@
-"""Labels of tokens: how cells, rows and declarations are read, what heads and linear models read, and how tags are described."""
+"""Labels of tokens: how cells, rows and declarations are read, what heads read, and how tags are described."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from input_errors import raises_input_error
 from structured_suite import LABELS
 
 from mtl.data.examples import read_examples
-from mtl.structured.token_labels import TokenLabels, shape
+from mtl.structured.token_labels import TokenLabels
 from mtl.tasks.head_targets import PAST
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import Task
@@ -54,13 +54,6 @@ def test_declarations_that_are_wrong(tmp_path: Path, key: str, value: object) ->
     declared = {"text": ["tokens[]"], "kind": "token_labels", "target": "tags[]", "labels": LABELS, "metric": "span_f1"}
     with raises_input_error(key=None):
         suite_from({"name": "s", "tasks": {"t": {**declared, key: value}}}, tmp_path / "s.yaml")
-
-
-def test_features_of_tokens() -> None:
-    first, last = TokenLabels(TASK).unit_features(["In Zelburg"])
-    assert {"0:in", "1:zelburg", "-1:<s>", "2:</s>", "word:In", "shape:Aa", "shape1:Aa+", "^1:i", "first"} <= set(first)
-    assert {"-1,0:in|zelburg", "$4:burg", "^4:zelb", "last"} <= set(last) and "first" not in last
-    assert shape("McX-12") == "AaA-0+"
 
 
 def test_how_tags_are_described() -> None:

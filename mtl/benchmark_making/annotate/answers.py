@@ -44,7 +44,7 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
         records = read_records(path, COLUMNS)
         id, sample, name = map(text, records[0].values[:3])
         try:
-            _check_head(id, sample, name, sample_ids, key_file)
+            _check_first_line(id, sample, name, sample_ids, key_file)
             person = people.setdefault(slug_of(name).casefold(), Person(name))
             if person.name != name:
                 raise ValueError(f"the names {name!r} and {person.name!r} would share a folder; change one of them")
@@ -59,7 +59,7 @@ def read_answers(paths: Sequence[Path], job: Job, key: Key, key_file: Path) -> l
     return list(people.values())
 
 
-def _check_head(id: str, sample: str, name: str, sample_ids: Mapping[str, str], key_file: Path) -> None:
+def _check_first_line(id: str, sample: str, name: str, sample_ids: Mapping[str, str], key_file: Path) -> None:
     """Raise ValueError unless a line names a task and a sample of the key, and what can be a person's name."""
     if id not in sample_ids:
         names = ", ".join(sample_ids)
@@ -88,27 +88,32 @@ def _read_sample(task: Task, job: Job, key: Key, key_file: Path) -> dict[int, Ex
 def _read_targets(path: Path, records: list[Record], task: Task, file: Path, rows: dict[int, Example]) -> np.ndarray:
     """The targets that the lines of a form's file mean, (rows,). `rows` are those of the sample, by their lines in the data file `file`."""
     kind = target_kind(task)
-    answers: dict[int, tuple[Target, int]] = {}  # by a row's line: the target, and the line of `path` that has it
+    targets: dict[int, Target] = {}  # by a row's line in `file`
+    answered_on: dict[int, int] = {}  # by the same, the line of `path` that has the answer
     for record in records:
         cell, answer = map(text, record.values[3:])
         line = int(cell) if re.fullmatch("[0-9]{1,15}", cell) else -1
         try:
-            for column, value, first_value in zip(COLUMNS[:3], record.values, records[0].values, strict=False):
-                if value != first_value:
-                    other = f"has another {column} than line {records[0].line}"
-                    raise ValueError(f"{other}; a file is of one person and form")
+            _check_same_form(record, records[0])
             if line not in rows:
                 raise ValueError(f"line {cell!r} of {file} is not in the sample; export the answers again")
-            if line in answers:
-                _, earlier = answers[line]
-                raise ValueError(f"line {cell} of {file} is answered on line {earlier}, too; keep one answer")
+            if line in targets:
+                raise ValueError(f"line {cell} of {file} is answered on line {answered_on[line]}, too; keep one answer")
             if not answer:
                 raise ValueError("has no answer; open the form, answer the row and export again")
             candidates = None if task.candidates is None else len(rows[line].inputs)
-            answers[line] = (kind.parse(answer, candidates), record.line)
+            targets[line] = kind.parse(answer, candidates)
         except ValueError as error:
             raise InputError(str(error), path=path, line=record.line) from None
-    if lacking := [str(line) for line in rows if line not in answers]:
+        answered_on[line] = record.line
+    if lacking := [str(line) for line in rows if line not in targets]:
         problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer (lines {listed(lacking, MOST_NAMED)} of {file})"
         raise InputError(f"{problem}; open the form, answer them and export again", path=path)
-    return np.array([answers[line][0] for line in rows], dtype=kind.dtype)
+    return np.array([targets[line] for line in rows], dtype=kind.dtype)
+
+
+def _check_same_form(record: Record, first: Record) -> None:
+    """Raise ValueError unless a line names the task, the sample and the person of the first line."""
+    for column, value, first_value in zip(COLUMNS[:3], record.values, first.values, strict=False):
+        if value != first_value:
+            raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")

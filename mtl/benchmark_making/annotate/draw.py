@@ -82,7 +82,7 @@ def _form_content(task: Task, suite: Suite, key: TaskKey, rows: list[dict[str, A
     sample = sample_id(suite.name, task.id, key)
     about = {"suite": suite.title, "sample": sample, "language": suite.language, "task": task.id, "title": task.title}
     answer = {"kind": first_kind(task.kind), "labels": task.labels, "range": task.range}
-    instructions = (task.instructions or _instructions(task)).strip()
+    instructions = (task.instructions or _default_instructions(task)).strip()
     return {**about, **answer, "columns": task.text, "instructions": instructions, "rows": rows}
 
 
@@ -122,7 +122,6 @@ def _row(task: Task, row: Example, rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _parts(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
-    """A text in parts, each with whether a span marks it."""
     marked = np.zeros(len(text), dtype=bool)
     for start, stop in spans:
         marked[start:stop] = True
@@ -130,8 +129,7 @@ def _parts(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]
     return [(text[start:end], bool(marked[start])) for start, end in pairwise(ends) if start < end]
 
 
-def _instructions(task: Task) -> str:
-    """Instructions of a task whose suite file has none: what an answer is."""
+def _default_instructions(task: Task) -> str:
     answer = "Choose the candidate that is right."
     if task.labels:
         answer = f"Choose the label that fits: {', '.join(task.labels)}."

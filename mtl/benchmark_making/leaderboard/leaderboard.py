@@ -73,14 +73,14 @@ def _judge(folder: Path, data_dir: Path, rules: Rules, accept: Callable[[Path, E
     verdicts, hidden = Verdicts(), (folder, data_dir)
     entrants = list[tuple[Path, Entrant]]()
     for path in submission.find_submissions(folder):
-        with _judging(path, verdicts, hidden):
+        with _verdict_on(path, verdicts, hidden):
             entrants.append((path, submission.read_entrant(path)))
     entrants.sort(key=lambda entry: (entry[1].date or "", entry[0].name))
     accepted = Counter[tuple[str, str]]()  # submissions by team and month
     for path, entrant in progress(entrants, title, "submissions"):
         team = unicodedata.normalize("NFKC", entrant.team or "").strip().casefold()  # in one spelling
         team_month = team, (entrant.date or "")[:7]
-        with _judging(path, verdicts, hidden):
+        with _verdict_on(path, verdicts, hidden):
             if rules.limit is not None:
                 _check_limit(path, entrant, rules.limit, accepted[team_month])
             accept(path, entrant)
@@ -89,7 +89,7 @@ def _judge(folder: Path, data_dir: Path, rules: Rules, accept: Callable[[Path, E
 
 
 @contextmanager
-def _judging(path: Path, verdicts: Verdicts, hidden: Sequence[Path]) -> Iterator[None]:
+def _verdict_on(path: Path, verdicts: Verdicts, hidden: Sequence[Path]) -> Iterator[None]:
     """Enter the verdict on a submission: an error of the block, whichever it is, refuses it. Reasons do not say the paths of `hidden` folders."""
     name = visible(path.name)
     verdicts.setdefault(name, "")

@@ -15,12 +15,10 @@ MakeTogether = Callable[[Sequence[Job]], Any]
 
 
 def run_sweep(sweep: Sweep, make: Make, make_together: MakeTogether, report: Callable[[], Any]) -> list[str]:
-    """Make the runs that are not finished, then the report.
-    Finished runs are checked first, so that a run whose data has changed is found before hours of training. `make` makes one run after another;
-    `make_together` makes all at once if their seeds run in processes of their own (`Config.runs_apart`). `report` is called if any run is finished.
-
-    Returns the names of the runs that other processes are making, and which are left to them. Raises InputError and DivergedError as a run does: that
-    of a finished run at once, that of another run after all runs have ended and the report is written."""
+    """Make the runs that are not finished, then the report, if any run is finished. `make` makes one run after another; `make_together` makes all at
+    once if their seeds run in processes of their own (`Config.runs_apart`). Finished runs are checked first, so that a run whose data has changed is
+    found before hours of training. Returns the names of the runs that other processes are making, and which are left to them. Raises InputError and
+    DivergedError as a run does: that of a finished run at once, that of another run after all runs have ended and the report is written."""
     try:
         busy = _make_runs(sweep, make, make_together)
     except UserError:
@@ -77,7 +75,6 @@ def _make_in_turn(waiting: Sequence[Job], make: Make, total: int) -> tuple[list[
 
 @contextmanager
 def _errors_begin_with(where: str) -> Iterator[None]:
-    """Errors within the block begin with `where`."""
     try:
         yield
     except UserError as error:

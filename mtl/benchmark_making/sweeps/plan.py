@@ -20,13 +20,15 @@ def plan_text(runs: Sequence[Job]) -> str:
     for run in runs:
         for seed in run.config.seeds:
             if run.folder.scores(seed).exists():
-                done = read_json(run.folder.scores(seed), SeedScores)
-                average = "" if done["average"] is None else f"average {run.suite.shown.show(done['average'])}"
-                parts = ["finished", average, format_duration(done["seconds"])]
+                scores = read_json(run.folder.scores(seed), SeedScores)
+                average = "" if scores["average"] is None else f"average {run.suite.shown.show(scores['average'])} · "
+                state = f"finished · {average}{format_duration(scores['seconds'])}"
             else:
-                left.append(seconds := expected[run.name].get(seed))
-                parts = [_state(run.folder.seed(seed)), f"about {format_duration(seconds)} in all" if seconds else ""]
-            lines.append(" · ".join([f"{run.name}, seed {seed}", *filter(None, parts)]))
+                seconds = expected[run.name].get(seed)
+                left.append(seconds)
+                duration = f" · about {format_duration(seconds)} in all" if seconds else ""
+                state = _unfinished_state(run.folder.seed(seed)) + duration
+            lines.append(f"{run.name}, seed {seed} · {state}")
     lines.append(f"{len(lines)} seeds in all, {len(lines) - len(left)} finished")
     if left:
         known = [seconds for seconds in left if seconds is not None]
@@ -36,8 +38,7 @@ def plan_text(runs: Sequence[Job]) -> str:
     return "\n".join(lines)
 
 
-def _state(folder: Path) -> str:
-    """Whether the seed in this folder, which is not finished, is running, interrupted or waiting."""
+def _unfinished_state(folder: Path) -> str:
     if holder := running_holder(folder / TRAINING):
         return f"running on {holder.host}"
     return "interrupted" if folder.exists() else "waiting"

@@ -1,13 +1,10 @@
-"""Units on a cluster, or on this machine, by Ray: the engine, what the nodes have room for, and whether they see the folders of the results and have
-this machine's versions."""
+"""Units on a cluster, or on this machine, by Ray."""
 
 import itertools
 import os
 import re
 import socket
 import sys
-import time
-import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,8 +16,7 @@ from mtl.base.errors import InputError, UserError
 from mtl.base.extras import check_installed
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import standard_streams
-from mtl.base.version import VERSION
-from mtl.base.wording import format_bytes
+from mtl.benchmark_making.sweeps.ray_nodes import Nodes, error_line, resources
 from mtl.jobs.engines import Done, Needs, Unit, ready, result_or_error
 
 RETRIES = 3  # of a unit whose process or node is lost
@@ -34,75 +30,11 @@ ENVIRONMENT = {  # variables that Ray reads, where the user has not set them
     "RAY_worker_niceness": "0",  # Ray's 15 leaves training a few per cent of a CPU that others use, too
     "RAY_COLOR_PREFIX": "0",  # standard output shows control characters as text
 }
-PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
-LOOKS = 10  # at a folder, since a network file system may show a new file late
-LOOK_AGAIN = 0.5  # seconds between two of them
-LONGEST_ERROR = 300  # characters of an error of Ray in a message
-Description = dict[str, str | None]  # of a node: what it reads in the folder of the results, and its versions
-
-
-class Nodes:
-    """The nodes that are alive in the cluster to which Ray, a module, is connected."""
-
-    def __init__(self, ray: Any) -> None:
-        self.ray = ray
-        self.alive = [node for node in ray.nodes() if node["Alive"]]
-
-    def room(self, needs: Needs) -> int:
-        """How many units with these needs the nodes have room for at once."""
-        sizes = {name: size for name, size in wanted(self.ray, needs).items() if size}
-        by_node = [min(node["Resources"].get(name, 0) // size for name, size in sizes.items()) for node in self.alive]
-        return int(sum(by_node))
-
-    def check_needs(self, unit: Unit) -> None:
-        """Raise InputError if no node has what the unit needs."""
-        if self.room(unit.needs):
-            return
-        sizes = wanted(self.ray, unit.needs)
-        asked = [f"{size:g} {name}" for name, size in sizes.items() if size and name != "memory"]
-        asked += [f"{format_bytes(unit.needs.memory)} of memory"] if unit.needs.memory else []
-        problem = f"no node of the cluster has what it asks for ({', '.join(asked)})"
-        raise InputError(f"{unit.name}: {problem}; see trainer.threads and resources")
-
-    def check_folder(self, folder: Path) -> None:
-        """Let each node read a file that this process writes into the folder. Raise InputError if one does not, or has other versions."""
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".probe-{uuid.uuid4().hex}"
-        probe.write_text(probe.name, encoding="utf-8")
-        try:
-            here = _describe(str(probe))
-            for host, there in self._descriptions(probe):
-                if there != here:
-                    raise InputError(node_difference(host, folder, here, there))
-        finally:
-            probe.unlink(missing_ok=True)
-
-    def _descriptions(self, probe: Path) -> Iterator[tuple[str, Description]]:
-        """The name of each node, and what it says of itself. Raises InputError for one that does not answer, or cannot."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        describe = self.ray.remote(max_calls=1, num_cpus=0)(_describe)
-        hosts = {}  # by Ray's reference to a node's answer
-        for node in self.alive:
-            strategy = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            hosts[describe.options(scheduling_strategy=strategy).remote(str(probe))] = node["NodeManagerHostname"]
-        answered, silent = self.ray.wait(list(hosts), num_returns=len(hosts), timeout=PROBE_TIMEOUT)
-        if silent:
-            raise InputError(f"node {hosts[silent[0]]}: does not answer; see `ray status`")
-        errors = self.ray.exceptions
-        for reference in answered:
-            try:
-                yield hosts[reference], self.ray.get(reference)
-            except (errors.TaskUnschedulableError, errors.NodeDiedError):
-                continue  # Ray lists a lost node for some seconds; it gets no unit
-            except errors.RayError as error:
-                raise InputError(f"node {hosts[reference]}: cannot run mtl: {error_line(error)}") from None
 
 
 class RayCluster:
-    """`mtl.jobs.engines.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
-    A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors and runs
-    must be in a file system that all nodes share, under the same paths."""
+    """`mtl.jobs.engines.Engine` on the cluster that RAY_ADDRESS names, or else on a new one on this machine. A unit whose process or node is lost
+    begins again on another node, from the files of the first: all nodes must see data, cache, vectors and runs under the same paths."""
 
     def __init__(self) -> None:
         """Raises InputError if Ray is not installed."""
@@ -141,7 +73,8 @@ class RayCluster:
 
     def map(self, maker: Unit, items: Iterable[Any], workers: int) -> Iterator[Any]:
         """As `mtl.jobs.engines.Mapper.map`."""
-        actors, waiting = list[Any](), deque[Any]()
+        actors = list[Any]()
+        results = deque[Any]()  # Ray's references to them, in the order of the items
         with self._connected([maker]) as nodes:
             try:
                 if (room := nodes.room(maker.needs)) < workers:
@@ -150,11 +83,11 @@ class RayCluster:
                 remote = self.ray.remote(scheduling_strategy="SPREAD", **retries, **self._options(maker.needs))
                 actors += [remote(_Worker).remote(maker) for _ in range(workers)]
                 for worker, item in zip(itertools.cycle(actors), items, strict=False):
-                    waiting.append(worker.work.remote(item))
-                    if len(waiting) == IN_FLIGHT * workers:
-                        yield self._result(self._next_ended([waiting.popleft()]), maker.name)
-                while waiting:
-                    yield self._result(self._next_ended([waiting.popleft()]), maker.name)
+                    results.append(worker.work.remote(item))
+                    if len(results) == IN_FLIGHT * workers:
+                        yield self._result(self._next_ended([results.popleft()]), maker.name)
+                while results:
+                    yield self._result(self._next_ended([results.popleft()]), maker.name)
             finally:
                 for worker in actors:
                     with suppress(Exception):  # it, or its node, may be lost
@@ -189,8 +122,7 @@ class RayCluster:
         return self.ray.remote(**options)(_execute).options(name=unit.name).remote(unit)
 
     def _options(self, needs: Needs) -> dict[str, Any]:
-        """What a unit takes of a node's resources, as options of Ray."""
-        sizes = wanted(self.ray, needs)
+        sizes = resources(self.ray, needs)
         return {"num_cpus": sizes["CPU"], "num_gpus": sizes["GPU"], "memory": needs.memory}
 
     def _next_ended(self, running: list[Any]) -> Any:
@@ -249,37 +181,3 @@ def _execute(unit: Unit) -> Any:
     with standard_streams():
         log_to_standard_error()
         return unit.call(*unit.arguments)
-
-
-def wanted(ray: Any, needs: Needs) -> dict[str, float]:
-    """What a unit takes of a node's resources, by Ray's name. `ray`: the module."""
-    # A whole GPU if the unit asks for no share, and if the cluster has any.
-    gpu = float("GPU" in ray.cluster_resources()) if needs.gpu is None else needs.gpu
-    return {"CPU": needs.threads or 1, "GPU": gpu, "memory": needs.memory or 0}
-
-
-def _describe(probe: str) -> Description:
-    """What a node has: the content of a file in the folder of the results, and versions."""
-    import torch
-
-    file = Path(probe)
-    for _ in range(LOOKS):
-        if file.exists():
-            break
-        time.sleep(LOOK_AGAIN)
-    content = file.read_text(encoding="utf-8") if file.exists() else None
-    return {"folder": content, "mtl": VERSION, "torch": torch.__version__}
-
-
-def node_difference(node: str, folder: Path, here: Description, there: Description) -> str:
-    """What a node lacks that this machine has, and what to do."""
-    if there["folder"] != here["folder"]:
-        return f"node {node}: does not see {folder}; results, data and caches must be in a file system that all nodes share"
-    name = next(name for name in here if here[name] != there[name])
-    what = f"has {name} {there[name]}, and this machine {here[name]}"
-    return f"node {node}: {what}; install the same versions on all nodes"
-
-
-def error_line(error: BaseException) -> str:
-    """An error as one line, which may be cut."""
-    return (" ".join(str(error).split()) or type(error).__name__)[:LONGEST_ERROR]

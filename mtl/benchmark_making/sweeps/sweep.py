@@ -1,4 +1,4 @@
-"""The runs of a sweep: those that its file lists, each with its settings, its name and its folder, checked before the first one starts."""
+"""The runs of a sweep, each with its settings, its name and its folder, checked before the first one starts."""
 
 import itertools
 import json
@@ -87,16 +87,16 @@ def _load_runs(path: Path, entries: Sequence[RunEntry], overrides: Mapping[str, 
 
 def _runs_by_task(entry: RunEntry) -> list[Job]:
     """A run for each trained task and those that its head answers; one run if the method has no task."""
-    settings = {key: value for key, value in entry.settings.items() if (key, value) != ("tasks", EACH)}
+    settings = {key: value for key, value in entry.settings.items() if key != "tasks" or value != EACH}
     run_on_all = _run(replace(entry, settings=settings))
     if _is_idle(run_on_all):
         return [run_on_all]
-    answered: dict[str, list[str]] = {task.id: [] for task in run_on_all.run_tasks if task.answered_by is None}
+    tasks_by_head: dict[str, list[str]] = {task.id: [] for task in run_on_all.run_tasks if task.answered_by is None}
     for task in run_on_all.run_tasks:
-        answered[task.answered_by or task.id].append(task.id)
+        tasks_by_head[task.answered_by or task.id].append(task.id)
     naming = [*(key for key in entry.naming if key != "tasks"), "tasks"]
     runs = []
-    for id, tasks in answered.items():
+    for id, tasks in tasks_by_head.items():
         label = None if entry.label is None else f"{entry.label}-{id}"
         runs.append(_run(RunEntry(label, naming, {**settings, "tasks": tasks})))
     return runs
@@ -113,28 +113,26 @@ def _run(entry: RunEntry) -> Job:
 
 
 def _with_name(entry: RunEntry, job: Job) -> Job:
-    """The job of an entry with its name, and with the folder of this name."""
-    name = entry.label or _name(entry, job)
+    name = entry.label or _name_from_settings(entry, job)
     if len(name.encode()) > LONGEST_NAME:
         raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
     return replace(job, config=replace(job.config, run_dir=str(job.folder.path.parent / name)), name=name)
 
 
-def _name(entry: RunEntry, job: Job) -> str:
-    """The name of a run without a label, which depends on no other run: the method's folder, and those of its own settings that change it, as in
-    "random-frozen,encoder.hidden_size=256"."""
+def _name_from_settings(entry: RunEntry, job: Job) -> str:
+    """The method's folder, and those of the run's own settings that change it, as in "random-frozen,encoder.hidden_size=256"."""
     base_settings = {key: entry.settings[key] for key in BASE_KEYS if key in entry.settings}
     if job.config.preset != PAPER and "preset" not in base_settings:  # the machine may have chosen it
         base_settings["preset"] = job.config.preset
-    base, flat = flatten_config(load_job(base_settings).config), flatten_config(job.config)
-    changed = [key for key in entry.naming if key not in UNNAMED and flat[key] != base.get(key)]
-    return ",".join([job.folder.path.name, *(f"{key}={_as_name(flat[key])}" for key in changed)])
+    base_config = flatten_config(load_job(base_settings).config)
+    config = flatten_config(job.config)
+    changed = [key for key in entry.naming if key not in UNNAMED and config[key] != base_config.get(key)]
+    return ",".join([job.folder.path.name, *(f"{key}={_folder_text(config[key])}" for key in changed)])
 
 
-def _as_name(value: Any) -> str:
-    """A value as a part of a folder's name."""
+def _folder_text(value: Any) -> str:
     if isinstance(value, list):
-        return "+".join(map(_as_name, value))
+        return "+".join(map(_folder_text, value))
     return re.sub(r"[^\w.+-]", "-", value if isinstance(value, str) else json.dumps(value))
 
 
@@ -154,8 +152,8 @@ def _check_together(path: Path, runs: Sequence[Job]) -> None:
     for number, run in enumerate(runs, 1):
         # Some file systems do not distinguish upper and lower case.
         if (first := numbers.setdefault(str(run.folder.path).casefold(), number)) != number:
-            shared = f"runs {first} and {number} would share the folder {run.folder.path}; give one another name"
-            raise InputError(shared, path=path)
+            problem = f"runs {first} and {number} would share the folder {run.folder.path}; give one another name"
+            raise InputError(problem, path=path)
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.config, key) for run in runs}) > 1:
             raise InputError(f"{key} must be the same for all runs", path=path)

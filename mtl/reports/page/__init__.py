@@ -37,7 +37,6 @@ def render_page(report: dict[str, Any]) -> str:
 
 
 def render_static(title: str, body: str) -> str:
-    """A page without scripts, with this body of HTML."""
     return Template(_read("static.html")).substitute(title=html.escape(title), style=_read("page.css"), body=body)
 
 

@@ -20,7 +20,8 @@ from small_suite import small_settings
 from mtl.api.cli import main
 from mtl.base.errors import DivergedError
 from mtl.benchmark_making.sweeps import ray_cluster
-from mtl.benchmark_making.sweeps.ray_cluster import RayCluster, node_difference
+from mtl.benchmark_making.sweeps.ray_cluster import RayCluster
+from mtl.benchmark_making.sweeps.ray_nodes import node_difference
 from mtl.jobs.engines import Needs, Unit
 from mtl.jobs.together import run_together
 
