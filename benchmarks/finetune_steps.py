@@ -32,7 +32,7 @@ from mtl.data.dataset import Split
 from mtl.data.sample import write_sample
 from mtl.jobs.inputs import prepare
 from mtl.jobs.job import load_job
-from mtl.methods import coded
+from mtl.methods import network_training
 from mtl.methods.transformer.finetune import FineTuned
 from mtl.model.network import Batch
 from mtl.training.module import MultitaskModule
@@ -118,7 +118,7 @@ def _ours(config: Config, method: FineTuned, folder: Path) -> tuple[list[float],
         def on_validation_end(self) -> None:
             validation.append(time.process_time() - ends[-1])
 
-    coded.MultitaskModule = Timed  # type: ignore[misc]
+    network_training.MultitaskModule = Timed  # type: ignore[misc]
     (task,) = method.dataset.trained_tasks
     network = method.new_network([task], 1)
     method.fine_tune(network, task, 1, folder)

@@ -23,7 +23,7 @@ from plain import plain
 from timing import ratio, seconds
 
 from mtl.base.settings.schema import Config
-from mtl.methods import coded
+from mtl.methods import network_training
 from mtl.methods.lstm import stage1
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.model.network import Batch
@@ -66,7 +66,7 @@ def main() -> None:
         "pretrain.max_steps": arguments.steps,
         "pretrain.validate_every": arguments.steps,
     }
-    coded.MultitaskModule = Timed  # type: ignore[misc]
+    network_training.MultitaskModule = Timed  # type: ignore[misc]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         config, method = prepare_lstm(arguments.data, folder, settings)

@@ -9,7 +9,7 @@ from mtl.base.errors import InputError
 from mtl.base.version import VERSION
 from mtl.data.sampled import sample_text
 from mtl.jobs.predicted_files import PredictedFiles, SeedPredictions
-from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
+from mtl.methods.method import BuildRequest, Method, Predictions, SeedCost
 from mtl.runs.folder import PREDICTIONS
 from mtl.submissions.answers import Labels, check_labels
 from mtl.submissions.data_rows import DataRows, Rows
@@ -56,7 +56,7 @@ class Imported(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """What the system's makers say of it; None for what they do not say."""
-        return seed_cost(self.system.parameters, None, self.system.seconds)
+        return SeedCost(self.system.parameters, None, finetune_seconds=self.system.seconds)._asdict()
 
     def _put(self, source: SeedPredictions, rows: Rows, labels: Labels) -> tuple[Predicted, Unfit]:
         """The predictions of one seed, put to their rows, and its answers that fit no label. Raises InputError if scored rows have no prediction."""

@@ -11,7 +11,7 @@ from mtl.base.device import threads_of_torch
 from mtl.base.memory import peak_gpu_memory
 from mtl.data.dataset import Dataset, input_rows
 from mtl.data.examples import Row
-from mtl.methods.method import seed_cost
+from mtl.methods.method import SeedCost
 from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.runs.records import read_stage
 from mtl.tasks.task import Task
@@ -36,7 +36,7 @@ def networks_cost(
     finetune_seconds = further_seconds + sum(stage["seconds"] for stage in stages)
     memory = max(stage["peak_memory"] for stage in [*stage1, *stages])
     speed = sentences_per_second(predict, dataset)
-    cost = seed_cost(embeddings + others, others, finetune_seconds, memory, speed, pretrain_seconds)
+    cost = SeedCost(embeddings + others, others, pretrain_seconds, finetune_seconds, memory, speed)._asdict()
     return cost if gpu is None else {**cost, "peak_gpu_memory": gpu}
 
 

@@ -1,7 +1,9 @@
-"""The rows that a caller hands to a trained model, as the lists of texts and spans that it takes."""
+"""The rows that a caller hands to a trained model, as the lists of texts and spans that it takes, and targets that a caller gives to rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.interface import errors_as_input
@@ -21,32 +23,41 @@ def as_rows(task: Task, rows: Any) -> list[Row]:
     with errors_as_input("rows"):
         if isinstance(rows, str | Mapping):
             raise InputError(f"{_forms(task)}; not a {type(rows).__name__}")
-        if hasattr(rows, "columns"):  # a DataFrame
-            rows = rows.to_dict("records")
-        len(rows)  # raises TypeError for an iterator, which could be read only once
-        for row in rows:
+        records = rows.to_dict("records") if hasattr(rows, "columns") else rows  # a DataFrame has columns
+        len(records)  # raises TypeError for an iterator, which could be read only once
+        for record in records:
             try:
-                parts = _as_list(task, row)
-                make_example(task, parts)  # checks them, and raises ValueError for what is no row
-                lists.append(parts)
+                row = _as_list(task, record)
+                make_example(task, row)  # checks it, and raises ValueError for what is no row
+                lists.append(row)
             except ValueError as error:
-                raise InputError(f"{_forms(task)}; {repr(row)[:SHOWN]} {error}") from None
+                raise InputError(f"{_forms(task)}; {repr(record)[:SHOWN]} {error}") from None
     return lists
+
+
+def as_codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Sequence[str]) -> np.ndarray:
+    """The codes of the rows' targets in the form of the task's files, (rows,) or (rows, codes). Raises InputError for targets of another form."""
+    if len(targets) != len(rows):
+        raise InputError(f"{len(targets)} for {len(rows)} rows", key="targets")
+    kind = target_kind(task)
+    row_inputs = [make_example(task, row).inputs for row in rows]
+    first_inputs = [inputs[0] for inputs in row_inputs]
+    with errors_as_input("targets"):
+        sizes = map(kind.size, row_inputs)
+        cells = [kind.join(target) if isinstance(target, list) else str(kind.from_python(target)) for target in targets]
+        parsed = [kind.parse(cell, size) for cell, size in zip(cells, sizes, strict=True)]
+        located = [kind.located(target, texts, None) for target, texts in zip(parsed, first_inputs, strict=True)]
+        return kind.head.encode(np.array(located, dtype=kind.dtype), answers, [texts[-1] for texts in first_inputs])
 
 
 def _forms(task: Task) -> str:
     """The forms of rows that the task takes, in words."""
-    tokens = "lists of tokens, " if target_kind(task).by_unit else ""
+    tokens = "lists of tokens, " if isinstance(target_kind(task), UnitKind) else ""
     alone = f"texts, {tokens}or " if _has_one_text(task) else ""
-    return f"task {task.id} takes {alone}examples, each a list of {_parts(task)}"
+    return f"task {task.id} takes {alone}examples, each a list of {_list_form(task)}"
 
 
-def _has_one_text(task: Task) -> bool:
-    """Whether a row of the task has one text and nothing else, so that the text alone may stand for it."""
-    return task.candidates is None and len(task.text) + len(task.marked) == 1
-
-
-def _parts(task: Task) -> str:
+def _list_form(task: Task) -> str:
     """What a row of the task is a list of, in words."""
     if task.candidates is not None:
         return "texts and candidates"
@@ -58,28 +69,39 @@ def _parts(task: Task) -> str:
     return f"{form}, as in [{example}]"
 
 
-def _as_list(task: Task, row: Any) -> Row:
+def _as_list(task: Task, record: Any) -> Row:
     """A row as a list of its texts and spans; tokens are joined as those of data files. Raises ValueError for another value."""
-    row, kind = _without_array(row), target_kind(task)
-    if isinstance(row, Mapping) and task.candidates is None and not task.marked:
-        names = [column if column in row else column.removesuffix(LIST) for column in task.text]
-        if lacking := [name for name in names if name not in row]:
+    kind = target_kind(task)
+    values = list(map(_without_array, _values(task, _without_array(record))))
+    if isinstance(kind, UnitKind):
+        return [kind.join_text(value) if _are_tokens(value) else value for value in values]
+    return values
+
+
+def _values(task: Task, record: Any) -> list[Any]:
+    """The texts and spans of a row: of a dictionary, a list, or the one text of the row, which may be a list of tokens. Errors: as in `_as_list`."""
+    if isinstance(record, Mapping) and task.candidates is None and not task.marked:
+        names = [column if column in record else column.removesuffix(LIST) for column in task.text]
+        if lacking := [name for name in names if name not in record]:
             raise ValueError(f"has no column {lacking[0]!r}")
-        parts = [row[name] for name in names]
-    elif isinstance(row, str) and _has_one_text(task):
-        parts = [row]
-    elif not isinstance(row, list | tuple):
-        raise ValueError("is a text" if isinstance(row, str) else f"is of type {type(row).__name__}")
-    elif kind.by_unit and _has_one_text(task) and len(row) != 1:
-        parts = [row]  # the tokens of the text
-    else:
-        parts = list(row)
-    parts = list(map(_without_array, parts))
-    return [kind.join_text(part) if isinstance(kind, UnitKind) and _are_tokens(part) else part for part in parts]
+        return [record[name] for name in names]
+    if isinstance(record, str) and _has_one_text(task):
+        return [record]
+    if isinstance(record, str):
+        raise ValueError("is a text")
+    if not isinstance(record, list | tuple):
+        raise ValueError(f"is of type {type(record).__name__}")
+    are_tokens = isinstance(target_kind(task), UnitKind) and _has_one_text(task) and len(record) != 1
+    return [record] if are_tokens else list(record)
 
 
-def _are_tokens(part: Any) -> bool:
-    return isinstance(part, list | tuple) and all(isinstance(token, str) for token in part)
+def _has_one_text(task: Task) -> bool:
+    """Whether a row of the task has one text and nothing else, so that the text alone may stand for it."""
+    return task.candidates is None and len(task.text) + len(task.marked) == 1
+
+
+def _are_tokens(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(token, str) for token in value)
 
 
 def _without_array(value: Any) -> Any:

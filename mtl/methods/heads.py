@@ -20,10 +20,10 @@ FLOAT = 4  # bytes of a number
 
 
 def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
-    """The heads that the configuration describes, for an encoder whose outputs have the size `dim`; `outputs` are those for one input, by task id.
-    Raises InputError if they do not fit this machine's memory."""
+    """The heads that the configuration describes, for vectors of the size `dim`; `outputs` by task id. Raises InputError if memory is too small."""
     head = config.head
-    attention, overlap = head.attention_size if head.attention else None, len(FEATURES) if head.overlap else 0
+    attention = head.attention_size if head.attention else None
+    overlap = len(FEATURES) if head.overlap else 0
     settings = (head.hidden_size, head.dropout, attention, head.projection, overlap, head.pair == "cosine", head.crf)
     make = partial(Heads, tasks, outputs, dim, *settings)
     check_size(make)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -40,8 +40,7 @@ class Method(ABC):
 
     @abstractmethod
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """The cost of a seed, which is known only after `predictions`, by name: `parameters` and `parameters_without_embeddings`, numbers of weights;
-        `pretrain_seconds`, None without a stage 1; `finetune_seconds`; `peak_memory` in bytes; `sentences_per_second`: texts, on one core."""
+        """The cost of a seed, which is known only after `predictions`: the fields of a `SeedCost` by name."""
 
     def save(self, folder: Path) -> None:  # noqa: B027
         """Write to the run's folder what loading the run needs in addition to the files of the seeds: here, nothing."""
@@ -51,23 +50,15 @@ class Method(ABC):
         return None
 
 
-def seed_cost(
-    parameters: int | None,
-    without_embeddings: int | None,
-    finetune_seconds: float | None,
-    peak_memory: int | None = None,
-    sentences_per_second: float | None = None,
-    pretrain_seconds: float | None = None,
-) -> dict[str, Any]:
-    """What `Method.cost` returns; None for what is not known."""
-    return {
-        "parameters": parameters,
-        "parameters_without_embeddings": without_embeddings,
-        "pretrain_seconds": pretrain_seconds,
-        "finetune_seconds": finetune_seconds,
-        "peak_memory": peak_memory,
-        "sentences_per_second": sentences_per_second,
-    }
+class SeedCost(NamedTuple):
+    """The cost of a seed; None for what is not known. `_asdict` is what `Method.cost` returns."""
+
+    parameters: int | None  # the number of weights
+    parameters_without_embeddings: int | None
+    pretrain_seconds: float | None = None  # None also without a stage 1
+    finetune_seconds: float | None = None
+    peak_memory: int | None = None  # in bytes
+    sentences_per_second: float | None = None  # texts, on one core
 
 
 class Model(Protocol):

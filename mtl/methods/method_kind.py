@@ -98,8 +98,7 @@ class MethodKind(ABC):
         return self.is_deterministic
 
     def find_inputs(self, config: Config, suite: Suite) -> "Vectors | None":
-        """Check, before any data is read, that a run has what it needs beside the data. Returns the word vectors that it reads, if any. Raises
-        InputError as `check` does, and for vectors that do not exist and cannot be trained."""
+        """Check, before any data is read, what a run needs beside the data. Returns the word vectors that it reads, if any. Raises InputError."""
         self.check(config, suite)
         if (vectors := self.vectors(config, suite)) is not None:
             vectors.check_obtainable()

@@ -46,7 +46,7 @@ def _shares(texts: Sequence[str], pairs: np.ndarray) -> list[np.ndarray]:
     """The last three FEATURES, each (pairs,); `pairs` as in `overlap`."""
     words = [frozenset(_words(text)) for text in texts]
     shared = np.array([len(words[left] & words[right]) for left, right in pairs])
-    counts, lengths = (np.array(list(map(len, parts)))[pairs] for parts in (words, texts))  # (pairs, 2)
+    counts, lengths = np.array(list(map(len, words)))[pairs], np.array(list(map(len, texts)))[pairs]  # (pairs, 2)
     all_words, fewer_words = counts.sum(axis=1) - shared, counts.min(axis=1)
     return [_ratio(shared, all_words), _ratio(shared, fewer_words), _ratio(lengths.min(axis=1), lengths.max(axis=1))]
 

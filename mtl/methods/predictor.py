@@ -67,7 +67,6 @@ class Predictor:
         """Load the models of one seed of a run.
 
         Args:
-            run_dir: the run's folder.
             seed: None means the seed with the best score on dev: on `task`, or without a task, on average.
             task: the task whose score chooses the seed (or the score of the task whose head answers it).
             device: where to compute: cpu, cuda (or the name of another accelerator), or auto (an accelerator if there is one).
@@ -76,15 +75,7 @@ class Predictor:
         Raises:
             InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device."""
         torch_device, folder = device_of(device, "device"), RunFolder(run_dir)
-        if run_dir.is_dir():
-            check_plain_folder(run_dir)
-        config = read_config(folder.config, lambda name: embedder_kind(name).options)
-        method = METHODS[method_name(config.method)]
-        if method.loads is None:
-            message = f"the models of method {config.method} are not kept; runs of these methods predict new examples"
-            raise InputError(f"{message}: {', '.join(name for name in METHODS if METHODS[name].loads)}", path=run_dir)
-        if not folder.summary.exists():
-            raise InputError("this run is not finished; give its command again", path=run_dir)
+        config = _read_config(folder)
         summary, inputs = read_summary(folder.summary), folder.read_inputs()
         tasks = list(summary["tasks"])
         if task is not None and task not in tasks:
@@ -92,19 +83,18 @@ class Predictor:
         suite = load_suite(folder.suite)
         if unknown := [id for id in tasks if id not in suite.tasks]:
             raise InputError(f"{unknown[0]!r} is not one of {folder.suite}", path=folder.summary, key="tasks")
-        seed = _checked_seed(folder, summary, suite, seed, task)
+        chosen_seed = _chosen_seed(folder, summary, suite, seed, task)
+        seed_folder = folder.seed(chosen_seed)
         answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
-        request = LoadRequest(
-            config, suite, folder.path, folder.seed(seed), inputs, answers, torch_device, tasks, encoder_task
-        )
-        return cls(folder, config, suite, tasks, seed, method.load(request), device, encoder_task)
+        request = LoadRequest(config, suite, run_dir, seed_folder, inputs, answers, torch_device, tasks, encoder_task)
+        model = METHODS[config.method].load(request)
+        return cls(folder, config, suite, tasks, chosen_seed, model, device, encoder_task)
 
     def predict(self, task: str, rows: Sequence[Row]) -> list[Any]:
         """A prediction for each example, of the type that `mtl.Run.predictions` has: a label (an integer if all labels are whole numbers, else a
         string), a float, a candidate's index, a text, or a list of labels. Raises InputError for examples of another form.
 
         Args:
-            task: the id of a task of the run.
             rows: the texts of each example: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
                 For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
                 A row of one text alone may be the text. Without candidates and spans, a row may be a dictionary, and the rows a DataFrame, with
@@ -139,7 +129,6 @@ class Predictor:
         """Text vectors, float32 (texts, dim). Raises InputError for a text that is not in a list, and for another pooling.
 
         Args:
-            texts: any number of them.
             pooling: how the vectors of a text's tokens become one: their max or mean; None: max for an LSTM, as in training, mean for a transformer.
             progress: show it on standard error."""
         method = pooling or self.model.pooling
@@ -147,8 +136,7 @@ class Predictor:
         return encode_blocks(texts, lambda block: self.model.encode(block, method), self.model.dim, progress)
 
     def as_transformer(self, pooling: str | None = None) -> Any:
-        """A scikit-learn transformer from texts to the vectors that `encode` gives, for a Pipeline. `fit` does not change it. Clones share the run; a
-        pickle holds its folder, which must exist where it is loaded."""
+        """A scikit-learn transformer from texts to the vectors of `encode`, for a Pipeline. Clones share the run; a pickle needs the run's folder."""
         from mtl.methods.text_transformer import TextTransformer  # importing scikit-learn takes a second
 
         return TextTransformer(self, pooling)
@@ -163,7 +151,6 @@ class Predictor:
         """Predict the examples of a file. Write one prediction per line, in their order, after a header. Raises InputError.
 
         Args:
-            task: the id of a task of the run.
             path: a file with the task's columns of texts and spans; its suffix says its format (`mtl.data.records`).
             out: the file to write, whose name ends in .tsv, .txt or .csv, or has no ending; None: standard output."""
         suite_task, ending = self.task(task), "" if out is None else out.suffix
@@ -193,7 +180,21 @@ class Predictor:
         return self.suite.tasks[task]
 
 
-def _checked_seed(folder: RunFolder, summary: Summary, suite: Suite, seed: int | None, task: str | None) -> int:
+def _read_config(folder: RunFolder) -> Config:
+    """The configuration of a finished run. Raises InputError for another folder, and for a run whose models are not kept."""
+    if folder.path.is_dir():
+        check_plain_folder(folder.path)
+    config = read_config(folder.config, lambda name: embedder_kind(name).options)
+    if METHODS[method_name(config.method)].loads is None:
+        message = f"the models of method {config.method} are not kept; runs of these methods predict new examples"
+        loadable = ", ".join(name for name, method in METHODS.items() if method.loads)
+        raise InputError(f"{message}: {loadable}", path=folder.path)
+    if not folder.summary.exists():
+        raise InputError("this run is not finished; give its command again", path=folder.path)
+    return config
+
+
+def _chosen_seed(folder: RunFolder, summary: Summary, suite: Suite, seed: int | None, task: str | None) -> int:
     """The seed, or the one with the best score on dev. Raises InputError for an unknown one, and for damaged scores of any seed."""
     scores = {number: read_json(folder.scores(number), SeedScores) for number in summary["seeds"]}
     if seed is None:

@@ -13,9 +13,10 @@ from mtl.base.display import show
 from mtl.base.events import Detail
 from mtl.base.settings.schema import Config
 from mtl.data.dataset import last_texts
-from mtl.methods.coded import Coded, Training, fit_tasks
+from mtl.methods.coded import Coded
 from mtl.methods.heads import new_heads
 from mtl.methods.method import Predictions
+from mtl.methods.network_training import Training, fit_tasks
 from mtl.methods.networks import TaskInput
 from mtl.methods.thresholds import SHIFTS, chosen_shifts, recorded_shifts, shift_text, shifted_outputs
 from mtl.model.network import Heads, Network

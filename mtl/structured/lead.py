@@ -18,7 +18,7 @@ from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split
-from mtl.methods.method import Method, Predictions, seed_cost
+from mtl.methods.method import Method, Predictions, SeedCost
 from mtl.runs.folder import chosen_file
 from mtl.runs.records import Chosen
 from mtl.tasks.metrics import TIE, score
@@ -75,7 +75,8 @@ class Lead(Method):
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """One parameter for each task: the number of sentences."""
         records = [read_json(chosen_file(folder, task.id), Chosen) for task in self.dataset.trained_tasks]
-        return seed_cost(len(records), len(records), sum(record["seconds"] for record in records), peak_memory())
+        seconds = sum(record["seconds"] for record in records)
+        return SeedCost(len(records), len(records), finetune_seconds=seconds, peak_memory=peak_memory())._asdict()
 
     def _count(self, task: Task, seed: int, folder: Path) -> int:
         """The best number of sentences on the training rows, as the seed's folder records it; it is chosen if it is not there yet."""

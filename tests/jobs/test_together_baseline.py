@@ -23,7 +23,7 @@ from mtl.data.records import read_records
 from mtl.data.sample import write_sample
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.together import run_apart
-from mtl.methods import coded
+from mtl.methods import network_training
 from mtl.model.network import Batch, Network
 from mtl.runs.folder import RunFolder
 from mtl.tasks.metrics import score
@@ -198,7 +198,7 @@ def test_divergence_is_one_line_and_status_1(
                 patch.setattr(Network, "loss", diverging)
             fitting.fit(module, of, config)
 
-    monkeypatch.setattr(coded, "fit", fit)
+    monkeypatch.setattr(network_training, "fit", fit)
     assert main(command) == 1
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert re.fullmatch(

@@ -5,7 +5,8 @@ from default_settings import section
 from lstm_parts import CHOICE, LABELS, OTHER, WORDS, mixed_dataset
 
 from mtl.base.settings.schema import LossConfig
-from mtl.methods.coded import Coded, set_losses
+from mtl.methods.coded import Coded
+from mtl.methods.network_training import set_losses
 from mtl.model.network import Heads, Network
 
 DATA = Coded(mixed_dataset())

@@ -14,7 +14,7 @@ from input_errors import raises_input_error
 from scipy.special import log_softmax
 
 from mtl.data.examples import read_examples
-from mtl.methods.lstm.module import _codes
+from mtl.methods.given_rows import as_codes
 from mtl.structured.answer import NONE_ALLOWED
 from mtl.structured.answer_cells import parse_gold
 from mtl.structured.passages import LONGEST, unit_text, units_of
@@ -209,11 +209,11 @@ def test_what_people_read_of_answers() -> None:
 
 
 def test_targets_from_python_are_located_in_the_row() -> None:
-    codes = _codes(TASK, [TEXTS, TEXTS], ["Warsaw", ""], [NONE_ALLOWED])
+    codes = as_codes(TASK, [TEXTS, TEXTS], ["Warsaw", ""], [NONE_ALLOWED])
     np.testing.assert_array_equal(
         codes, KIND.head.encode(np.array([located(["Warsaw"]), located([])]), [NONE_ALLOWED], PASSAGES[:2])
     )
     with raises_input_error(key="targets"):
-        _codes(TASK, [TEXTS], ["Cracow"], [NONE_ALLOWED])
+        as_codes(TASK, [TEXTS], ["Cracow"], [NONE_ALLOWED])
     with raises_input_error(key="targets"):
-        _codes(TASK, [TEXTS], ["Warsaw", "1984"], [NONE_ALLOWED])
+        as_codes(TASK, [TEXTS], ["Warsaw", "1984"], [NONE_ALLOWED])

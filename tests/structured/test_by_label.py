@@ -14,7 +14,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mtl.base.settings.schema import FloorConfig
-from mtl.methods.floors.estimators import DenseClassifier, weight_count
+from mtl.methods.floors.dense import DenseClassifier
+from mtl.methods.floors.estimators import weight_count
 from mtl.methods.floors.features import Document, joined_features
 from mtl.methods.floors.model_file import TaskModel, restored_model
 from mtl.structured.by_label import LinearLabels, ProbableLabels, labels_estimator

@@ -12,16 +12,12 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.neural_network import MLPClassifier, MLPRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.class_weight import compute_sample_weight
 
 from mtl.base.errors import InputError
 from mtl.base.settings.schema import FloorConfig
+from mtl.methods.floors.dense import DenseClassifier, DenseRegressor
 from mtl.methods.floors.fasttext_classifier import FastTextClassifier, FastTextRegressor
 from mtl.methods.floors.features import RowFeatures, TokenLines, joined_features, unit_features
 from mtl.methods.floors.tfidf import TaskFeatures
@@ -33,78 +29,6 @@ ITERATIONS = {"svm": 20_000, "logistic": 300}
 # The attributes in which scikit-learn's estimators keep what they have learned.
 ARRAYS = ("coef_", "intercept_", "feature_log_prob_", "class_log_prior_")
 LISTS_OF_ARRAYS = ("coefs_", "intercepts_")
-DENSE_ITERATIONS = 2_000  # the most of a linear model of dense features
-HIDDEN = 256  # units of a network
-EPOCHS = 30  # of a network, at most; it stops when a tenth of the training rows is no longer predicted better
-BATCH = 128
-FEWEST_TO_STOP = 50  # training rows of a network that stops early
-
-
-class DenseRegressor(BaseEstimator):
-    """A model of features, which it standardizes: ridge regression (linear), or a network with one hidden layer (mlp); `alpha` is the penalty."""
-
-    _parameter_constraints = {
-        "head": [StrOptions({"linear", "mlp"})],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(self, head: str = "linear", alpha: float = 1.0, random_state: int | None = None) -> None:
-        self.head, self.alpha, self.random_state = head, alpha, random_state
-
-    def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseRegressor":
-        """Train on features (rows, features) and targets (rows,)."""
-        linear = Ridge(self.alpha, random_state=self.random_state)
-        model = linear if self.head == "linear" else MLPRegressor(**self._network(len(targets)))
-        self._fit(model, features, targets)
-        return self
-
-    def predict(self, features: np.ndarray) -> np.ndarray:
-        """Predicted targets (rows,)."""
-        return self.model_.predict(features)
-
-    def _network(self, rows: int, can_spare: bool = True) -> dict[str, Any]:
-        """The settings of a network for so many training rows. A tenth of them says when to stop, if there are enough and it can be spared."""
-        return {
-            "hidden_layer_sizes": (HIDDEN,),
-            "alpha": self.alpha,
-            "batch_size": min(BATCH, -(-rows // 2)),
-            "max_iter": EPOCHS,
-            "early_stopping": can_spare and rows >= FEWEST_TO_STOP,
-            "random_state": self.random_state,
-        }
-
-    def _fit(self, model: Any, features: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> None:
-        """Train a model on standardized features, with a weight for each row, (rows,)."""
-        self.model_ = make_pipeline(StandardScaler(), model)
-        self.model_.fit(features, targets, **{f"{self.model_.steps[-1][0]}__sample_weight": weights})
-        self.parts = [model]
-
-
-class DenseClassifier(DenseRegressor):
-    """As `DenseRegressor`, but a logistic regression or a network that classifies; `class_weight` is "balanced" or None."""
-
-    _parameter_constraints = {**DenseRegressor._parameter_constraints, "class_weight": [StrOptions({"balanced"}), None]}
-
-    def __init__(
-        self, head: str = "linear", alpha: float = 1.0, class_weight: str | None = None, random_state: int | None = None
-    ) -> None:
-        super().__init__(head, alpha, random_state)
-        self.class_weight = class_weight
-
-    def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseClassifier":
-        """As `DenseRegressor.fit`."""
-        linear = LogisticRegression(C=1 / self.alpha, max_iter=DENSE_ITERATIONS, random_state=self.random_state)
-        can_spare = np.unique(targets, return_counts=True)[1].min() > 1  # each class is to be in both parts
-        model = linear if self.head == "linear" else MLPClassifier(**self._network(len(targets), can_spare))
-        weights = compute_sample_weight(self.class_weight, targets) if self.class_weight else None
-        self._fit(model, features, targets, weights)
-        self.classes_ = self.model_.classes_
-        return self
-
-    def predict_proba(self, features: np.ndarray) -> np.ndarray:
-        """The probability of each class, (rows, classes)."""
-        return self.model_.predict_proba(features)
 
 
 class CosineInRange(BaseEstimator):
@@ -125,8 +49,7 @@ class CosineInRange(BaseEstimator):
 
 
 class YesOrNo:
-    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0). `mtl.tasks.kinds.choice.Choice` takes
-    a row's first candidate with the highest score: the first that is called right, else the first."""
+    """A trained classifier of pairs of a text and a candidate. Of a row, `Choice` takes the first candidate that is called right, else the first."""
 
     def __init__(self, classifier: Any) -> None:
         self.classifier, self.parts = classifier, [classifier]
@@ -205,7 +128,7 @@ def quiet_fit(estimator: Any, features: Any, targets: np.ndarray, weights: np.nd
 def weight_count(estimator: Any) -> int:
     """How many numbers a trained estimator, or those in its `parts`, hold: weights of a linear model or a network, or nodes of trees."""
     if isinstance(estimator, FastTextClassifier):
-        return estimator.parameters()
+        return int(estimator.model_.get_input_matrix().size + estimator.model_.get_output_matrix().size)
     if hasattr(estimator, "parts"):
         return sum(map(weight_count, estimator.parts))
     arrays = [getattr(estimator, name, ()) for name in ARRAYS]

@@ -98,14 +98,9 @@ class FastTextClassifier(BaseEstimator):
         """Predicted targets (rows,)."""
         return self.classes_[self.predict_proba(lines).argmax(axis=1)]
 
-    def parameters(self) -> int:
-        """The numbers of the vectors of words, n-grams and labels."""
-        return int(self.model_.get_input_matrix().size + self.model_.get_output_matrix().size)
-
 
 class FastTextRegressor(FastTextClassifier):
-    """Numbers as fastText's classes: the targets are divided into at most ten classes of nearly equal size, and the prediction is the
-    mean of their means, weighted with their probabilities. fastText itself predicts no numbers."""
+    """Numbers as at most ten classes of nearly equal size: a prediction is the mean of the classes' means, weighted with their probabilities."""
 
     def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextRegressor":
         """Train on lines of tokens and their targets (rows,)."""

@@ -26,7 +26,7 @@ from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.methods.floors.inputs import TaskInputs
 from mtl.methods.floors.model_file import KEEPABLE, TaskModel, model_file
 from mtl.methods.floors.trained import TrainedFloor, predicted_targets
-from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
+from mtl.methods.method import BuildRequest, Method, Predictions, SeedCost
 from mtl.runs.folder import chosen_file
 from mtl.runs.records import Chosen
 from mtl.tasks.metrics import TIE, score
@@ -116,7 +116,7 @@ class Floor(Method):
         seconds = sum(record["seconds"] for record in records)
         memory = max([peak_memory(), *(record.get("peak_memory", 0) for record in records)])
         speed = sentences_per_second(trained.predict, self.dataset, tasks) if records else None
-        return seed_cost(parameters + self.embedding_parameters, parameters, seconds, memory, speed)
+        return SeedCost(parameters + self.embedding_parameters, parameters, None, seconds, memory, speed)._asdict()
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,7 @@ class TaskInputs:
 
 
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the inputs that an estimator is trained on, int64 (inputs,), and their targets, (inputs,). They are those of `_rows_read`.
-    With `in_pairs`, a row of a choice has two: its right candidate and a wrong one."""
+    """The numbers of an estimator's training inputs, int64 (inputs,), and their targets; `in_pairs`: each row's right candidate and a wrong one."""
     rows = _rows_read(task, train, most_rows)
     inputs = _right_and_wrong(task, train, rows) if in_pairs else train.inputs(rows)
     return inputs, target_kind(task).training_targets(train.targets, train.sizes)[inputs]

@@ -27,13 +27,13 @@ from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.data.dataset import Dataset
 from mtl.data.text import TokenizedTexts, moses_version
-from mtl.methods.coded import with_weights
 from mtl.methods.floors.inputs import documents_of
 from mtl.methods.floors.model_file import ModelContent, TaskModel, model_file, read_model, restored_model
 from mtl.methods.floors.tfidf import CHARACTER_NGRAMS, WORD_NGRAMS, TaskFeatures
 from mtl.methods.floors.trained import TrainedFloor
 from mtl.methods.lstm.out_of_fold import METHOD, Fitting, fit_count
 from mtl.methods.method import Answers, LoadRequest
+from mtl.methods.network_training import with_weights
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import RESTORE
@@ -168,14 +168,13 @@ def _train(config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, 
 def _fitting(
     config: Config, dataset: Dataset, task: Task, texts: TokenizedTexts, features: TaskFeatures
 ) -> Fitting | None:
-    """A task's training rows, with the features that are fitted to them. None, and a line of the log, if no n-gram is in enough of their texts, or if
-    they have one target alone."""
+    """A task's training rows with their features; None, and a line of the log, if no n-gram is in enough of their texts, or they have one target."""
     train, kind = dataset.splits[task.id]["train"], target_kind(task)
     try:
         matrix = features.fit(documents_of(task, train, dataset.texts, texts.words))
     except ValueError:  # there is nothing to learn from
-        reason = f"no n-gram occurs in {config.floor.min_count} of its training texts"
-        logger.info("%s has no linear model: %s", task.id, reason)
+        message = "%s has no linear model: no n-gram occurs in %s of its training texts"
+        logger.info(message, task.id, config.floor.min_count)
         return None
     targets = kind.training_targets(train.targets, train.sizes)
     if kind.estimator_type == "classifier" and len(np.unique(targets)) == 1:

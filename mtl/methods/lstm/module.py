@@ -14,9 +14,8 @@ from torch.utils.data import DataLoader
 
 from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError, shortened
-from mtl.base.interface import errors_as_input
-from mtl.data.examples import Row, make_example
-from mtl.methods.given_rows import as_rows
+from mtl.data.examples import Row
+from mtl.methods.given_rows import as_codes, as_rows
 from mtl.methods.heads import load_heads
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.predictor import Predictor
@@ -24,12 +23,14 @@ from mtl.model.network import Batch, Network
 from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import ScoredRows, Task
+from mtl.tasks.task import ScoredRows
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.optimizers import falling_adam
 
 NO_STAGE = "must be a stage's checkpoint in a run's folder, as in RUN/seed-1/pretrain/best.ckpt, or a saved mtl.Module"
+
+ScoredBatch = tuple[np.ndarray, ScoredRows]  # predictions for rows of one task, (rows,), and what scores them
 
 
 class Module(MultitaskModule):
@@ -55,7 +56,7 @@ class Module(MultitaskModule):
         super().__init__(network, {}, falling_adam(learning_rate, learning_rate, total_steps=1))
         self.stage = path  # the file that the module comes from
         self.predictor = predictor
-        self._scored: dict[str, list[tuple[np.ndarray, ScoredRows]]] = {}  # by task: predictions and rows of batches
+        self._scored_batches: dict[str, list[ScoredBatch]] = {}  # of the validation, by task
 
     @classmethod
     def load_from_checkpoint(  # type: ignore[override]
@@ -88,21 +89,16 @@ class Module(MultitaskModule):
     @classmethod
     def _of_stage(cls, path: Path, device: str) -> "Module":
         """The module of a stage's checkpoint, on the device. Raises InputError for another file, a damaged one, and a run of another method."""
-        folder = path.absolute().parent
-        seed_folder = next((above for above in folder.parents if re.fullmatch(r"seed-\d+", above.name)), None)
+        outer_folders = path.absolute().parent.parents
+        seed_folder = next((folder for folder in outer_folders if re.fullmatch(r"seed-\d+", folder.name)), None)
         if seed_folder is None:
             raise InputError(NO_STAGE, path=path)
         predictor = Predictor.load(seed_folder.parent, int(seed_folder.name.removeprefix("seed-")), device=device)
-        model, config = predictor.model, predictor.config
+        model = predictor.model
         if not isinstance(model, TrainedLstm):
-            raise InputError("only runs of lstm have such a module", path=path, key="method", value=config.method)
-        has_weights = path.name in WEIGHTS.values()
-        if has_weights and folder == pretrain_folder(seed_folder):
-            network, learning_rate = _network_of_stage1(predictor, model, path), config.pretrain.learning_rate
-        elif has_weights and folder == finetune_folder(seed_folder, folder.name):
-            network, learning_rate = _network_of_stage2(predictor, model, folder.name), config.finetune.learning_rate
-        else:
-            raise InputError(NO_STAGE, path=path)
+            method = predictor.config.method
+            raise InputError("only runs of lstm have such a module", path=path, key="method", value=method)
+        network, learning_rate = _stage_network(predictor, model, path, seed_folder)
         model.use(network)
         return cls(path.absolute(), network, predictor, learning_rate).to(model.device).train()
 
@@ -121,23 +117,24 @@ class Module(MultitaskModule):
         return loss
 
     def on_validation_epoch_start(self) -> None:
-        self._scored = {}
+        self._scored_batches = {}
 
     def validation_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
         outputs, task = self(batch), self.predictor.suite.tasks[batch.task]
-        self.log(f"{self._split}/loss", self._loss(batch, outputs), batch_size=len(batch.rows))
+        self.log(f"{self._split_name}/loss", self._loss(batch, outputs), batch_size=len(batch.rows))
         kind = target_kind(task)
-        if kind.by_unit or kind.dtype is object or task.further_columns:
+        if kind.by_unit or kind.dtype is object or task.further_columns:  # as the class says, no metric is logged
             return
-        predictions = kind.head.decode(self.network.predict(batch, outputs).cpu().double().numpy(), [])
-        targets = kind.head.decode(batch.targets.cpu().double().numpy(), [])
-        rows = ScoredRows(targets, None if batch.sizes is None else batch.sizes.numpy())
-        self._scored.setdefault(task.id, []).append((predictions, rows))
+        head = kind.head
+        predictions = head.decode(self.network.predict(batch, outputs).cpu().double().numpy(), [])
+        targets = head.decode(batch.targets.cpu().double().numpy(), [])
+        candidates = None if batch.sizes is None else batch.sizes.numpy()
+        self._scored_batches.setdefault(task.id, []).append((predictions, ScoredRows(targets, candidates)))
 
     def on_validation_epoch_end(self) -> None:
-        for id, batches in self._scored.items():
+        for id, batches in self._scored_batches.items():
             predictions, rows = _joined(batches)
-            self.log(f"{self._split}/{id}", score(self.predictor.suite.tasks[id], predictions, rows))
+            self.log(f"{self._split_name}/{id}", score(self.predictor.suite.tasks[id], predictions, rows))
 
     # A test is a validation whose scores have another name.
     on_test_epoch_start = on_validation_epoch_start
@@ -145,7 +142,7 @@ class Module(MultitaskModule):
     on_test_epoch_end = on_validation_epoch_end
 
     @property
-    def _split(self) -> str:
+    def _split_name(self) -> str:
         return "test" if self.trainer.testing else "dev"
 
     def _loss(self, batch: Batch, outputs: Tensor) -> Tensor:
@@ -173,9 +170,20 @@ class Module(MultitaskModule):
         assert isinstance(model, TrainedLstm)
         split, task_input = model.prepared(suite_task, checked)
         if targets is not None:
-            split = replace(split, targets=_codes(suite_task, checked, targets, model.answers.get(head, [])))
+            split = replace(split, targets=as_codes(suite_task, checked, targets, model.answers.get(head, [])))
         by_head = {head: split}
         return task_input.batches(by_head).loader(task_input.ordered(by_head, batch_size))
+
+
+def _stage_network(predictor: Predictor, model: TrainedLstm, path: Path, seed_folder: Path) -> tuple[Network, float]:
+    """The network whose weights are in a file of the seed's folder, and its stage's first learning rate. Raises InputError for another file."""
+    folder, config = path.absolute().parent, predictor.config
+    if path.name in WEIGHTS.values():
+        if folder == pretrain_folder(seed_folder):
+            return _network_of_stage1(predictor, model, path), config.pretrain.learning_rate
+        if folder == finetune_folder(seed_folder, folder.name):
+            return _network_of_stage2(predictor, model, folder.name), config.finetune.learning_rate
+    raise InputError(NO_STAGE, path=path)
 
 
 def _network_of_stage1(predictor: Predictor, model: TrainedLstm, path: Path) -> Network:
@@ -195,22 +203,9 @@ def _network_of_stage2(predictor: Predictor, model: TrainedLstm, task: str) -> N
     return network
 
 
-def _joined(batches: Sequence[tuple[np.ndarray, ScoredRows]]) -> tuple[np.ndarray, ScoredRows]:
+def _joined(batches: Sequence[ScoredBatch]) -> ScoredBatch:
     """The predictions and the rows of all batches of a task."""
     predictions = np.concatenate([batch_predictions for batch_predictions, _ in batches])
     targets = np.concatenate([rows.targets for _, rows in batches])
     candidates = [rows.candidates for _, rows in batches if rows.candidates is not None]
     return predictions, ScoredRows(targets, np.concatenate(candidates) if candidates else None)
-
-
-def _codes(task: Task, rows: Sequence[Row], targets: Sequence[Any], answers: Sequence[str]) -> np.ndarray:
-    """The codes of targets in the form of the task's files, float64 (rows,) or (rows, codes). Raises InputError for targets of another form."""
-    if len(targets) != len(rows):
-        raise InputError(f"{len(targets)} for {len(rows)} rows", key="targets")
-    kind = target_kind(task)
-    inputs = [make_example(task, row).inputs for row in rows]
-    with errors_as_input("targets"):
-        cells = [kind.join(target) if isinstance(target, list) else str(kind.from_python(target)) for target in targets]
-        parsed = [kind.parse(cell, kind.size(of_row)) for cell, of_row in zip(cells, inputs, strict=True)]
-        located = [kind.located(target, of_row[0], None) for target, of_row in zip(parsed, inputs, strict=True)]
-        return kind.head.encode(np.array(located, dtype=kind.dtype), answers, [of_row[0][-1] for of_row in inputs])

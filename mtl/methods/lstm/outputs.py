@@ -65,13 +65,13 @@ def encode_once(
     assert encoder is not None
     encoder.to(device_of(config.trainer.accelerator))
     vectors = tokens = None
-    texts = _texts(dataset, [task for task in dataset.tasks if not reads_tokens(heads, task)])
-    if len(texts):
+    whole_texts = _texts(dataset, [task for task in dataset.tasks if not reads_tokens(heads, task)])
+    if len(whole_texts):
         vectors = torch.zeros(len(dataset.texts), encoder.output_size)
-        vectors[texts] = encoder.encode(sequences, texts, title=f"seed {seed} · encoding texts")
-    texts = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
-    if len(texts):
-        tokens = _token_outputs(config, encoder, sequences, texts, seed, folder)
+        vectors[whole_texts] = encoder.encode(sequences, whole_texts, title=f"seed {seed} · encoding texts")
+    token_texts = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
+    if len(token_texts):
+        tokens = _token_outputs(config, encoder, sequences, token_texts, seed, folder)
     return EncodedTexts(TaskInput(tokens), TaskInput(vectors=vectors))
 
 

@@ -24,10 +24,11 @@ from mtl.base.settings.schema import INDIFFERENT, Config
 from mtl.base.untrusted import read_json
 from mtl.base.version import VERSION
 from mtl.embedders.interface import Embeddings
-from mtl.methods.coded import Coded, Training, fit_tasks
+from mtl.methods.coded import Coded
 from mtl.methods.heads import check_size, new_heads
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_encoder
+from mtl.methods.network_training import Training, fit_tasks
 from mtl.methods.networks import TaskInput
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
@@ -76,8 +77,8 @@ class SharedStage1:
     def take(self, folder: Path, network: nn.Module, title: str) -> bool:
         """If another run has finished this stage 1 and its weights fit the network, link or copy them and its record to `folder`. Return whether."""
         weights = WEIGHTS["best"]
-        recorded = ((self.records / path).resolve() for path in self._recorded())
-        usable = (path for path in recorded if self._is_done(path) and weights_fit(network, path / weights))
+        sources = ((self.records / relative).resolve() for relative in self._recorded_folders())
+        usable = (source for source in sources if self._is_done(source) and weights_fit(network, source / weights))
         if (source := next(usable, None)) is None:
             return False
         done = {"trained_in": str(source), **read_stage(source / DONE)}
@@ -90,12 +91,12 @@ class SharedStage1:
 
     def record(self, folder: Path) -> None:
         """Let other runs take the finished stage 1 in this folder, if it is the one with this key."""
-        recorded = self._recorded()
+        folders = self._recorded_folders()
         relative = os.path.relpath(folder.resolve(), self.records.resolve())  # the folder with all runs can be moved
-        if relative not in recorded and self._is_done(folder):
-            write_json(self.records / f"{self.key}.json", {"folders": [*recorded, relative]})
+        if relative not in folders and self._is_done(folder):
+            write_json(self.records / f"{self.key}.json", {"folders": [*folders, relative]})
 
-    def _recorded(self) -> list[str]:
+    def _recorded_folders(self) -> list[str]:
         """The folders with this stage 1, relative to that of the records; some may no longer have it. Empty if the record is damaged."""
         try:
             return read_json(self.records / f"{self.key}.json", dict[str, list[str]]).get("folders", [])
@@ -113,8 +114,7 @@ class SharedStage1:
 def pretrain(
     config: Config, data: Coded, texts: Sequences, embeddings: Embeddings, seed: int, folder: Path, shared: SharedStage1
 ) -> Network:
-    """The network with the weights of the best validation of stage 1. It is loaded if `folder` has a finished stage, else trained, or taken from
-    another run that has trained the same stage 1. `folder` receives what `fit` writes, or the weights of the other run."""
+    """The network with the best weights of stage 1: loaded if `folder` has a finished stage, else those of another run, else trained in `folder`."""
     network = new_network(config, data.dataset.trained_tasks, data.outputs, embeddings, seed)
     if load_finished(network, folder):
         shared.record(folder)  # the process that finished it may have been killed before it did so

@@ -127,8 +127,7 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     weights = weights_below(read_weights(checkpoint), "encoder.")
     vectors = find_vectors(config, request.suite)
     path = None if vectors is None else vectors.path
-    fingerprint = request.inputs["embeddings"]
-    learned = weights_below(weights, "embedder.")
+    learned, fingerprint = weights_below(weights, "embedder."), request.inputs["embeddings"]
     described = RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
     reader = EMBEDDERS[name].load(described)
     encoder = new_encoder(config, reader.embedder, reader.dim)
@@ -138,5 +137,6 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second
 
         linear = load_linear(request)
-    language, seen, encoder = request.suite.language, request.trained_tasks, encoder.to(request.device)
-    return TrainedLstm(config, language, folder, encoder, reader.sequences, reader, request.answers, seen, linear)
+    language, trained_on = request.suite.language, request.trained_tasks
+    encoder.to(request.device)
+    return TrainedLstm(config, language, folder, encoder, reader.sequences, reader, request.answers, trained_on, linear)

@@ -40,32 +40,25 @@ class TwoStages(Method):
     def __init__(self, request: BuildRequest) -> None:
         """Read the texts and their vectors. Raises InputError for vectors that cannot be read."""
         super().__init__(request)
-        device = device_of(self.config.trainer.accelerator)
+        config, language = self.config, self.suite.language
+        device = device_of(config.trainer.accelerator)
         if device.type == "mps":
             check_recurrence(device)
-        self._read_texts()
-        self._build_embeddings(request.vectors, device)
+        cache_dir = Path(config.cache_dir)
+        # Linear models read the texts as they are, the encoder with what marked spans and boundary words add.
+        self.plain_dataset = self.dataset
+        self.plain_texts = tokenized(self.dataset.texts, language, config.max_length, cache_dir)
+        self.dataset, self.texts = with_token_spans(
+            self.plain_dataset, self.plain_texts, language, config.max_length, config.boundary_words
+        )
+        train_texts = self.dataset.distinct_texts("train")
+        described = EmbeddingsRequest(config.embeddings, self.texts, train_texts, request.vectors, cache_dir, device)
+        self.embeddings = EMBEDDERS[config.embeddings.name].build(described)
+        logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self._describe()
         self._stage1_records = request.folder.absolute().parent / ".stage1"  # beside the folders of the suite's runs
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0  # of the last seed's frozen encoder
-
-    def _read_texts(self) -> None:
-        """Tokenize the texts: as linear models read them, without what marked spans and boundary words add, and as the encoder does."""
-        config, language = self.config, self.suite.language
-        self.plain_dataset = self.dataset
-        self.plain_texts = tokenized(self.dataset.texts, language, config.max_length, Path(config.cache_dir))
-        self.dataset, self.texts = with_token_spans(
-            self.plain_dataset, self.plain_texts, language, config.max_length, config.boundary_words
-        )
-
-    def _build_embeddings(self, vectors: Path | None, device: torch.device) -> None:
-        """Read the vectors of the words. `vectors` is their file or folder, if they have one."""
-        settings, cache_dir = self.config.embeddings, Path(self.config.cache_dir)
-        train_texts = self.dataset.distinct_texts("train")
-        request = EmbeddingsRequest(settings, self.texts, train_texts, vectors, cache_dir, device)
-        self.embeddings = EMBEDDERS[settings.name].build(request)
-        logger.info("%s embeddings: %s", settings.name, self.embeddings.coverage)
 
     def _describe(self) -> None:
         """Set the fingerprints and the facts of the run."""
@@ -75,17 +68,11 @@ class TwoStages(Method):
         self.facts["embeddings_coverage"] = self.embeddings.coverage.as_dict()
         self.facts["precision"] = training_precision(self.config.trainer)
         self.facts["hidden_size"] = self.config.encoder.hidden_size
-        if notes := self._threshold_notes():
-            self.facts["notes"] = notes
-
-    def _threshold_notes(self) -> list[str]:
-        """A sentence that names the tasks whose decision thresholds were chosen, if there are any."""
-        method = self.config.finetune.threshold
+        threshold = self.config.finetune.threshold
         tasks = [task.id for task in self.dataset.trained_tasks if metric_named(task.metric).threshold]
-        if method == "argmax" or not tasks:
-            return []
-        rows = "resamples of dev" if method == "bagged" else "dev"
-        return [f"The decision threshold was chosen on {rows}: {', '.join(tasks)}."]
+        if threshold != "argmax" and tasks:
+            rows = "resamples of dev" if threshold == "bagged" else "dev"
+            self.facts["notes"] = [f"The decision threshold was chosen on {rows}: {', '.join(tasks)}."]
 
     @cached_property
     def sequences(self) -> Sequences:
@@ -142,8 +129,7 @@ class TwoStages(Method):
         return stage1_key(self.config, tasks, {**self.dataset.fingerprints, **self.fingerprints}, seed)
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """Parameters are those of one encoder, all heads and their linear models. The parameters of an ELMo count as embeddings. The speed is that on
-        the CPU, with vectors computed as for new texts, not read from a cache."""
+        """Parameters are those of one encoder, all heads and linear models; an ELMo's are embeddings. The speed is on a CPU, without a cache."""
         config, network, embeddings = self.config, self._network, self.embeddings
         assert network is not None and network.encoder is not None
         encoder = network.encoder

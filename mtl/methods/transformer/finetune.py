@@ -13,13 +13,14 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.base.files import check_space
 from mtl.base.log import logger
-from mtl.methods.coded import Coded, Training, fit_tasks
+from mtl.methods.coded import Coded
 from mtl.methods.costs import networks_cost
 from mtl.methods.method import BuildRequest, Method, Predictions
+from mtl.methods.network_training import Training, fit_tasks
 from mtl.methods.networks import TaskInput
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.network import TransformerNetwork, fine_tuning, warmup_steps
-from mtl.methods.transformer.opening import open_origin
+from mtl.methods.transformer.opening import FLOAT, open_origin
 from mtl.methods.transformer.trained import TrainedTransformer, TransformerEncoder, model_folder
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
@@ -29,7 +30,6 @@ from mtl.training.precision import training_precision
 from mtl.training.schedule import pass_batches, pool_size
 
 PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
-FLOAT = 4  # bytes of a weight
 # While a stage trains: its checkpoint (weights and two moments of AdamW) and the next one, and the weights that it saves.
 COPIES_TRAINING = 2 * 3 + 1
 
@@ -97,12 +97,11 @@ class FineTuned(Method):
     def _codes(self, network: TransformerNetwork, task: Task) -> dict[str, dict[str, np.ndarray]]:
         """The codes that a task's network predicts, by the id of each task that its head answers, and by split."""
         config, splits = self.config, self.data.splits
-        size, answered = config.transformer.rows_at_once, self.dataset.answered(task)
-        return {each.id: self.input.codes(network, task.id, splits[each.id], size, config.trainer) for each in answered}
+        size, ids = config.transformer.rows_at_once, [answered.id for answered in self.dataset.answered(task)]
+        return {id: self.input.codes(network, task.id, splits[id], size, config.trainer) for id in ids}
 
     def fine_tune(self, network: TransformerNetwork, task: Task, seed: int, folder: Path) -> None:
-        """Train the network on its task, or load its weights if `folder` has a finished stage. `transformer.checkpoint` says whether the last weights
-        are used or those with the best score on dev. Raises InputError if the disk has too little space for the checkpoints."""
+        """Train the network on its task, or load its weights if `folder` has a finished stage. Raises InputError if the disk has too little space."""
         config, settings = self.config, self.config.transformer
         if load_finished(network, folder, settings.checkpoint):
             return

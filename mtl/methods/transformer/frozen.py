@@ -73,13 +73,9 @@ class Frozen(Method):
         """The cost of the seed, after its `predictions`: parameters of the body and all heads; the time to encode all texts counts for each seed."""
         heads, pretrained = self._heads, self.pretrained
         assert heads is not None, "cost is known only after predictions"
-
-        def network(task: Task) -> Network:
-            return Network([task], heads, None)
-
         config, cpu = self.config, torch.device("cpu")
         encoder = TransformerEncoder(pretrained, config.max_length, config.trainer, cpu, lambda: pretrained.body)
-        trained = TrainedFrozen(config, encoder, network, self.dataset.answers)
+        trained = TrainedFrozen(config, encoder, lambda task: Network([task], heads, None), self.dataset.answers)
         _, encoding_seconds = self._encoded
         embeddings = pretrained.parameters - pretrained.parameters_without_embeddings
         others = pretrained.parameters_without_embeddings + sum(weight.numel() for weight in heads.parameters())
@@ -104,8 +100,7 @@ class TrainedFrozen(HeadsOnBody):
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:
-    """The body and the heads of a seed. Raises InputError if the transformer is not where it was, or is another one now. The body is that of the
-    run's folder, if the folder has its weights, or else the one that `transformer.path` names."""
+    """The heads of a seed on the body in the run's folder, or else in `transformer.path`. Raises InputError if it is missing or another one now."""
     config, folder = request.config, model_folder(request.folder)
     if request.task is not None:
         message = "texts are encoded by the fixed body, which all tasks share; drop it"

@@ -44,8 +44,7 @@ class InputReader:
         self._shortest_heads = {1: 1 + single_marks, 2: 2 + pair_marks}
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
-        """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
-        text), int32. Counts those that are cut. Raises InputError if `max_length` leaves no token for a text."""
+        """The inputs as sequences of two numbers for each token: its id, and the text that it is from (0 or 1), int32. Counts those that are cut."""
         self.seen += len(inputs)
         rows: list[np.ndarray] = []
         with Progress("tokenizing", len(inputs), "rows") as bar:
@@ -60,8 +59,7 @@ class InputReader:
 
     def notes(self) -> list[str]:
         """A sentence that says how many inputs are cut, if any are."""
-        note = f"{self.cut:,} of {self.seen:,} distinct inputs are cut to {self.length} tokens."
-        return [note] if self.cut else []
+        return [f"{self.cut:,} of {self.seen:,} distinct inputs are cut to {self.length} tokens."] if self.cut else []
 
     def _check_numbers(self, tokens: np.ndarray) -> None:
         """Raise InputError if the model has no vector for an id or a type."""
@@ -104,18 +102,18 @@ class InputReader:
 
     def _heads(self, texts: Sequence[Parts], lengths: Sequence[int]) -> list[Tokens]:
         """The tokens of texts and of pairs, each cut to its length in tokens."""
-        heads: dict[int, Tokens] = {}  # by position
+        heads: dict[int, Tokens] = {}  # by the number of the input
         for count in (1, 2):  # the tokenizer reads texts and pairs in separate calls
-            if places := [place for place, parts in enumerate(texts) if len(parts) == count]:
-                longest = max(lengths[place] for place in places) + 1  # one token more shows which ones are too long
-                tokens = self._tokenize([texts[place] for place in places], longest)
-                heads.update(zip(places, tokens, strict=True))
-        for place, length in enumerate(lengths):
-            ids, _ = heads[place]
+            if numbers := [number for number, parts in enumerate(texts) if len(parts) == count]:
+                longest = max(lengths[number] for number in numbers) + 1  # one token more shows which ones are too long
+                tokens = self._tokenize([texts[number] for number in numbers], longest)
+                heads.update(zip(numbers, tokens, strict=True))
+        for number, length in enumerate(lengths):
+            ids, _ = heads[number]
             if len(ids) > length:
                 self.cut += 1
-                (heads[place],) = self._tokenize([texts[place]], length)
-        return [heads[place] for place in range(len(texts))]
+                (heads[number],) = self._tokenize([texts[number]], length)
+        return [heads[number] for number in range(len(texts))]
 
     def _tokenize(self, texts: Sequence[Parts], length: int) -> list[Tokens]:
         """The tokens of texts or pairs, cut to so many; of a pair, the longer text is cut."""

@@ -45,8 +45,7 @@ def open_origin(request: BuildRequest) -> Pretrained:
 
 
 def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
-    """The transformer in a folder, or with a name on the Hub. Its tokenizer may have another name or path. Weights are read as tensors only, and no
-    code of others runs. Raises InputError, which says what is wrong and what to do."""
+    """The transformer in a folder, or with a name on the Hub, and its tokenizer, maybe of another. No code of others runs. Raises InputError."""
     import_transformers()
     check_place("transformer.path", path)
     if tokenizer is not None:

@@ -38,8 +38,7 @@ ONLY_MODEL = "models.0."  # before the names of weights in a task's file: its `T
 
 @torch.no_grad()
 def encode_texts(body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str) -> Tensor:
-    """The vectors of all sequences, float32 on the CPU, (texts, dim). They are computed on the body's device, without dropout.
-    A vector is pooled over all tokens of a text, also those that the tokenizer puts around it, as in sentence-transformers."""
+    """The vectors of all sequences, float32 on the CPU (texts, dim), pooled over all tokens with those around a text, as in sentence-transformers."""
     body.eval()
     device = next(body.parameters()).device
     vectors = torch.empty(len(sequences.lengths), pretrained.dim)
@@ -113,8 +112,7 @@ class TrainedTransformer(HeadsOnBody):
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs); of numbers, on the scale 0 … 1. Arguments and errors: as in `predict`."""
-        head = self.network(task).kinds[task.answered_by or task.id]
-        return head.standard(super().outputs(task, rows))
+        return self.network(task).kinds[task.answered_by or task.id].standard(super().outputs(task, rows))
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         index: dict[Parts, int] = {}

@@ -19,7 +19,7 @@ from mtl.embedders.find import check_dim, check_word_file
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.embedders.vector_files.word_index import WordVectors
 from mtl.methods.floors.entries import FloorKind
-from mtl.methods.method import BuildRequest, Method, Predictions, seed_cost
+from mtl.methods.method import BuildRequest, Method, Predictions, SeedCost
 from mtl.tasks.kinds.text import is_word
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -107,7 +107,8 @@ class WordVectorMethod(Method):
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The seconds are those of the first seed of this process, which searches for all; the parameters are those of all distinct words."""
-        return seed_cost(len(self.texts.known) * self.texts.vectors.shape[1], 0, self._seconds, peak_memory())
+        parameters = len(self.texts.known) * self.texts.vectors.shape[1]
+        return SeedCost(parameters, 0, finetune_seconds=self._seconds, peak_memory=peak_memory())._asdict()
 
     def _facts(self) -> dict[str, Any]:
         """For the summary: by task, how many words and expressions have no vector, and a note of it."""

@@ -3,7 +3,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 
-from mtl.methods.floors.estimators import DenseClassifier, DenseRegressor, weight_count
+from mtl.methods.floors.dense import DenseClassifier, DenseRegressor
+from mtl.methods.floors.estimators import weight_count
 
 
 def test_a_linear_head_is_a_logistic_regression_of_standardized_features() -> None:
