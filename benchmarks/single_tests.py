@@ -120,7 +120,7 @@ def split_run(run: FinishedRun, repetitions: int, rng: np.random.Generator) -> N
         by_row = row_groups(f"{task.id} by row", np.arange(len(rows.targets)))
         by_seed = np.array([run.summary["tasks"][task.id]["scores"][str(seed)] for seed in run.summary["seeds"]])
         for scores, sets in ((grouped, groups), (single, by_row)):
-            scores[task.id] = SeedScores(by_seed, {sets.rows: resampled_scores(task, predictions, rows, sets)})
+            scores[task.id] = SeedScores(by_seed, {sets.row_set: resampled_scores(task, predictions, rows, sets)})
     for scores in (grouped, single):
         scores[AVERAGE] = average([scores[id] for id in run.suite.averaged if id in scores])
     total = len(run.summary["seeds"])
