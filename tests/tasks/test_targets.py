@@ -188,6 +188,16 @@ def test_the_mean_of_a_batch_is_the_weighted_mean_of_its_parts(name: str) -> Non
     assert float(kind.head.loss(outputs, codes, None)) == pytest.approx(np.average(losses, weights=weights), rel=1e-5)
 
 
+def test_labels_are_integers_in_python_if_all_are_written_so() -> None:
+    for labels, values in (
+        (["0", "-1", "12"], [0, -1, 12]),
+        (["1", "01"], ["1", "01"]),
+        (["12", "1\u0662"], ["12", "1\u0662"]),
+    ):
+        kind = target_kind(task("labels", labels=labels))
+        assert [kind.to_python(float(index)) for index in range(len(labels))] == values
+
+
 class Estimator:
     """What scikit-learn's estimators have, with known answers."""
 

@@ -48,7 +48,7 @@ class Labels(TargetKind):
     @cached_property
     def values(self) -> list[Any]:
         """The labels as Python code gets them: integers if all are whole numbers as Python writes them, else strings."""
-        are_whole = all(re.fullmatch(r"0|-?[1-9]\d*", label) for label in self.labels)
+        are_whole = all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in self.labels)
         return [int(label) if are_whole else label for label in self.labels]
 
     def has_type(self, value: object) -> bool:
