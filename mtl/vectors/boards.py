@@ -31,10 +31,11 @@ Scores = Mapping[str, float]  # × 100, by the id of a task's column
 class BoardColumns:
     """The columns of a leaderboard: those of tasks of a benchmark, and those of the means over them."""
 
-    def __init__(self, benchmark: Benchmark, of_tasks: Mapping[str, Column], whole_averages: bool) -> None:
-        """`of_tasks` are the columns of tasks, by id. With `whole_averages`, our rows have averages over all tasks of the benchmark or none."""
-        self.benchmark, self.of_tasks, self.whole_averages = benchmark, of_tasks, whole_averages
-        self.tasks = {column.task for column in of_tasks.values()}
+    def __init__(self, benchmark: Benchmark, task_columns: Mapping[str, Column], whole_averages: bool) -> None:
+        """`task_columns` are the columns of tasks, by id. With `whole_averages`, our rows have averages over all tasks of the benchmark or none."""
+        self.benchmark = benchmark
+        self.task_columns, self.whole_averages = task_columns, whole_averages
+        self.tasks = {column.task for column in task_columns.values()}
         self.types = {id: task_type for id, task_type in benchmark.types.items() if self.tasks & task_type.tasks.keys()}
         # By the id of a mean, the tasks of the benchmark that it is over, even those without a column.
         self.mean_tasks = {AVERAGE: benchmark.tasks, BY_TYPE: benchmark.tasks}
@@ -69,8 +70,8 @@ def find_boards(folder: Path) -> list[Leaderboard]:
 
 def _published_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
     """The published rows, and those of our scores that are comparable with them. The id of a column is its task."""
-    of_tasks = {task: _column(benchmark, task, title=task) for task in benchmark.tasks}
-    columns = BoardColumns(benchmark, of_tasks, whole_averages=bool(benchmark.published))
+    task_columns = {task: _column(benchmark, task, title=task) for task in benchmark.tasks}
+    columns = BoardColumns(benchmark, task_columns, whole_averages=bool(benchmark.published))
     scores = [{id: score for id, score in row.scores.items() if row.is_comparable(id)} for row in evaluations]
     ours = [row for row in _our_rows(columns, evaluations, scores) if row.scores]
     notes = [
@@ -91,24 +92,24 @@ def _published_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[
 
 def _local_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
     """All our scores. A task whose rows differ between evaluations has a column for each version of them, with the id TASK@VERSION."""
-    of_tasks: dict[str, Column] = {}
+    task_columns: dict[str, Column] = {}
     notes = ["Scores × 100 of our rows alone, of which some cannot be compared with published ones."]
     records = [evaluation.summary["tasks"] for evaluation in evaluations]
     for task in benchmark.tasks:
         versions = {by_task[task]["revision"]: by_task[task] for by_task in records if task in by_task}
         for number, (revision, record) in enumerate(versions.items(), 1):
             title = f"{task}, rows {number}" if len(versions) > 1 else task
-            of_tasks[f"{task}@{revision}"] = _column(benchmark, task, title)
+            task_columns[f"{task}@{revision}"] = _column(benchmark, task, title)
             if record["data"] != EXACT:
                 notes.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
     tasks_with_records = [task for task in benchmark.tasks if any(task in by_task for by_task in records)]
     notes += benchmark.not_comparable_notes(tasks_with_records)
-    if len(of_tasks) > len(tasks_with_records):
+    if len(task_columns) > len(tasks_with_records):
         notes.append("Means over different versions of a task's rows cannot be compared with each other.")
     scores = []
     for evaluation, by_task in zip(evaluations, records, strict=True):
         scores.append({f"{task}@{by_task[task]['revision']}": score for task, score in evaluation.scores.items()})
-    columns = BoardColumns(benchmark, of_tasks, whole_averages=False)
+    columns = BoardColumns(benchmark, task_columns, whole_averages=False)
     title = f"{benchmark.title}, all our scores: not comparable with published scores"
     return _board(board_id, title, columns, _our_rows(columns, evaluations, scores), notes)
 
@@ -135,7 +136,6 @@ def _our_rows(columns: BoardColumns, evaluations: Sequence[Evaluation], scores: 
 
 
 def _our_row(columns: BoardColumns, evaluation: Evaluation, name: str, label: str, scores: Scores) -> EncoderRow:
-    """The row of an evaluation, with these of its scores."""
     summary = evaluation.summary
     inexact = [task for task, record in summary["tasks"].items() if record["data"] != EXACT]
     marks = _marks(columns, scores, summary["seen"], inexact)
@@ -160,17 +160,17 @@ def _row(
     # Two means with the mark * can be compared if they have it for the same cause: that the same columns have scores.
     causes = {}
     for mean_id, tasks in columns.mean_tasks.items():
-        ids = [id for id, column in columns.of_tasks.items() if id in scores and column.task in tasks]
+        ids = [id for id, column in columns.task_columns.items() if id in scores and column.task in tasks]
         causes[mean_id] = {"*": ids}
     return EncoderRow(
         name=name,
         label=label,
         family=family,
         split="test",
-        scores={id: single(scores[id]) for id in columns.of_tasks if id in scores},
+        scores={id: single(scores[id]) for id in columns.task_columns if id in scores},
         means={id: single(mean) for id, mean in means.items()},
-        missing=columns.benchmark.missing([columns.of_tasks[id].task for id in scores]),
-        seen=[id for id in [*columns.of_tasks, *columns.types] if "‡" in marks[id]],
+        missing=columns.benchmark.missing([columns.task_columns[id].task for id in scores]),
+        seen=[id for id in [*columns.task_columns, *columns.types] if "‡" in marks[id]],
         partial=[type_id for type_id in columns.types if "*" in marks[type_id]],
         marks=marks,
         causes=causes,
@@ -179,7 +179,7 @@ def _row(
 
 def _means(columns: BoardColumns, scores: Scores) -> dict[str, float]:
     """The means of a row by id: over tasks; of each type of which the row has all tasks that have a column; over types, if all have a mean."""
-    by_task = {columns.of_tasks[id].task: score for id, score in scores.items()}
+    by_task = {columns.task_columns[id].task: score for id, score in scores.items()}
     means = {}
     for type_id, mean in columns.benchmark.type_means(by_task).items():
         if columns.types[type_id].tasks.keys() & columns.tasks <= by_task.keys():
@@ -193,11 +193,11 @@ def _means(columns: BoardColumns, scores: Scores) -> dict[str, float]:
 
 def _marks(columns: BoardColumns, scores: Scores, seen: Collection[str], inexact: Collection[str]) -> dict[str, str]:
     """The marks of a row by id; `Row.mark` says what each means. `seen` and `inexact` are the tasks that have the marks ‡ and †."""
-    marks = dict.fromkeys(columns.of_tasks, "")
+    marks = dict.fromkeys(columns.task_columns, "")
     for id in scores:
-        task = columns.of_tasks[id].task
+        task = columns.task_columns[id].task
         marks[id] = ("†" if task in inexact else "") + ("‡" if task in seen else "")
-    scored_tasks = {columns.of_tasks[id].task for id in scores}
+    scored_tasks = {columns.task_columns[id].task for id in scores}
     for mean_id, tasks in columns.mean_tasks.items():
         is_partial = bool(scored_tasks) and any(task not in scored_tasks for task in tasks)
         is_seen = any(task in seen for task in scored_tasks & tasks.keys())
@@ -215,7 +215,7 @@ def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[EncoderR
         name=name,
         title=title,
         scale=Scale(1.0, 2, "score × 100"),  # two decimals, as the published rows have
-        columns={AVERAGE: Column("AVG", "mean"), **columns.of_tasks},
+        columns={AVERAGE: Column("AVG", "mean"), **columns.task_columns},
         rows=rows,
         marks=[PARTIAL_MARK] if any(row.missing for row in rows) else [],
         notes=[*notes, *_seen_notes(columns, rows)],
@@ -232,14 +232,14 @@ def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[EncoderR
 def _seen_notes(columns: BoardColumns, rows: Sequence[EncoderRow]) -> list[str]:
     notes = []
     for row in rows:
-        if tasks := [columns.of_tasks[id].task for id in row.seen if id in row.scores]:
+        if tasks := [columns.task_columns[id].task for id in row.seen if id in row.scores]:
             notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
     return notes
 
 
 def _type_group(columns: BoardColumns, type_id: str, rows: Sequence[EncoderRow]) -> Group:
     task_type = columns.types[type_id]
-    titles = {id: column.title for id, column in columns.of_tasks.items() if column.task in task_type.tasks}
+    titles = {id: column.title for id, column in columns.task_columns.items() if column.task in task_type.tasks}
     lines = _group_lines(rows, titles, type_id)
     return Group(type_id, f"{task_type.title}, {task_type.metric_title}", titles, lines, has_mean=len(titles) > 1)
 

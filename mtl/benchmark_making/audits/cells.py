@@ -8,8 +8,7 @@ def is_wrapped(cell: str) -> bool:
 
 
 def is_quoted(cell: str) -> bool:
-    """Whether the cell looks like the output of a CSV writer, which turns 'a "b" c' into '"a ""b"" c"': wrapped, with inner quotation marks that are
-    all doubled. A wrapped cell without inner marks may be an ordinary quotation."""
+    """Whether a CSV writer may have written it, which turns 'a "b" c' into '"a ""b"" c"'; without inner marks, it may be an ordinary quotation."""
     inner = cell[1:-1]
     return is_wrapped(cell) and '"' in inner and '"' not in inner.replace('""', "")
 

@@ -20,8 +20,7 @@ def shared_within(parts: dict[str, Part]) -> Iterator[Finding]:
 
 
 def shared_across(tasks: Sequence[dict[str, Part]]) -> Iterator[Finding]:
-    """Rows of one task's dev and test whose texts are those of a training row of another task, or whose only text is one of its texts. Those that
-    also occur in the task's own training rows are left to `shared_within`. Of several tasks with the same training texts, only the first counts."""
+    """Rows of dev and test whose texts, or only text, are in another task's train, but not in their own. Of equal training texts, the first count."""
     sources: dict[frozenset[Key], Part] = {}  # the training rows to compare with, by all of their keys
     for parts in tasks:
         if "train" in parts:

@@ -84,8 +84,7 @@ def _damaged_texts(part: Part) -> Iterator[Finding]:
 
 
 def _damaged_word(pattern: str, text: str) -> str | None:
-    """The word with the first place that fits a pattern, in quotes, with unprintable characters escaped; of a long word, the part around that place.
-    None without such a place: what looks like an entity of HTML and is none is no damage."""
+    """The word with the first place that fits a pattern, of a long one the part there, in quotes. An entity that HTML does not have is no damage."""
     for match in re.finditer(pattern, text):
         group = match.lastindex or 0
         damage, start, stop = match[group], match.start(group), match.end(group)

@@ -51,12 +51,12 @@ def batches(lengths: np.ndarray, lines: np.ndarray, tokens: int, seed: Sequence[
     rng = np.random.default_rng(seed)
     order = rng.permutation(lines)
     pool_numbers = np.cumsum(lengths[order]) // (POOL * tokens)
-    result: list[np.ndarray] = []
+    epoch: list[np.ndarray] = []
     for pool in np.split(order, np.flatnonzero(np.diff(pool_numbers)) + 1):
         by_length = pool[np.argsort(lengths[pool], kind="stable")]
         batch_numbers = np.cumsum(lengths[by_length]) // tokens
-        result += np.split(by_length, np.flatnonzero(np.diff(batch_numbers)) + 1)
-    return [result[index] for index in rng.permutation(len(result))]
+        epoch += np.split(by_length, np.flatnonzero(np.diff(batch_numbers)) + 1)
+    return [epoch[index] for index in rng.permutation(len(epoch))]
 
 
 def packed_lines(corpus: Corpus, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

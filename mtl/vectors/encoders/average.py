@@ -33,14 +33,14 @@ from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, check_language, mean_vector
 
 SECTION = "embeddings."
-FILE = ("embeddings.path", "embeddings.dim", "embeddings.missing")
+FILE_KEYS = ("embeddings.path", "embeddings.dim", "embeddings.missing")
 # By the name of embeddings that have vectors before a run, the settings that the vectors depend on.
 READ_SETTINGS = {
     "random": ("embeddings.dim", "seed"),
-    "fasttext": FILE,
-    "glove": FILE,
+    "fasttext": FILE_KEYS,
+    "glove": FILE_KEYS,
     "elmo": ("embeddings.path", "embeddings.exact"),
-    "word2vec": FILE,
+    "word2vec": FILE_KEYS,
 }
 
 
@@ -116,7 +116,7 @@ def open_average(values: Mapping[str, Any]) -> ModelEncoder:
     texts, tasks = _centring_texts(settings, suite) if settings.centre else ([], ())
     device = device_of(settings.device, "device")
     model = AverageModel(*_open_reader(options, settings.seed, suite, device), language, device)
-    seed = f"seed {settings.seed}, " if "seed" in READ_SETTINGS[options.name] else ""
+    seed_text = f"seed {settings.seed}, " if "seed" in READ_SETTINGS[options.name] else ""
     centring = "centred" if settings.centre else "not centred"
     encoder = ModelEncoder(
         model,
@@ -127,7 +127,7 @@ def open_average(values: Mapping[str, Any]) -> ModelEncoder:
         language=language,
         max_length=MAX_LENGTH,
         trained_on=tasks,
-        settings=f"{seed}pooling mean, {centring}",
+        settings=f"{seed_text}pooling mean, {centring}",
     )
     if settings.centre:
         encoder.centre = mean_vector(texts, encoder.encode, "the mean of the texts")
@@ -148,8 +148,7 @@ def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOpt
 
 
 def _open_reader(options: Any, seed: int, suite: Suite | None, device: torch.device) -> tuple[Reader, int]:
-    """The reader of the vectors of embeddings in READ_SETTINGS, with these options (`EmbedderKind.options`), and the number of their parameters.
-    The device computes an ELMo's vectors, in float32. Raises InputError for vectors that cannot be read, or of another size than `options.dim`."""
+    """The reader of embeddings in READ_SETTINGS, an ELMo's in float32, and the number of their parameters. Raises InputError for bad vectors."""
     kind = EMBEDDERS[options.name]
     kind.check_installed(options.name)
     if kind.exists is None:  # random vectors, which follow from the seed

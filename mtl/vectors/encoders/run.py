@@ -34,8 +34,10 @@ class RunEncoder(ModelEncoder):
 
     def __init__(self, predictor: Predictor, settings: RunSettings) -> None:
         """Raises InputError if vectors are to be centred, and the training texts are not there or not those of the run."""
-        self.predictor, model, suite = predictor, predictor.model, predictor.suite
-        kind, pooling = METHODS[method_name(predictor.config.method)], settings.pooling or model.pooling
+        self.predictor = predictor
+        model, suite = predictor.model, predictor.suite
+        kind = METHODS[method_name(predictor.config.method)]
+        pooling = settings.pooling or model.pooling
         changed_pooling = pooling if pooling != model.pooling else None
         changes = list(filter(None, [settings.task, changed_pooling, "centred" if settings.centre else None]))
         seen = set(model.trained_on)

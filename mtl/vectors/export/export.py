@@ -116,8 +116,7 @@ def write_word_vectors(export: Export, folder: Path) -> None:
 
 
 def card(export: Export, file_name: str, **values: Any) -> str:
-    """The card of an export. `file_name` is that of the introduction in this folder: metadata beside the language and the licence, a line `---`, and
-    sections. These may name `encoder`, its escaped `title`, the number of `words`, and the values."""
+    """The card of an export, with the introduction in `file_name`: metadata, a line `---` and sections, which may name what `values` has below."""
     encoder, license = export.encoder, export.settings.license
     predictor, description = encoder.predictor, encoder.description
     suite, summary, seed = predictor.suite, read_summary(predictor.folder.summary), str(predictor.seed)

@@ -22,12 +22,7 @@ TOLERANCE = 1e-5  # between vectors of the exported model and of the run
 
 def write(export: Export, folder: Path) -> None:
     """Write the model and its card. Raises InputError for a run that the library's modules cannot express, and for other vectors than the run's."""
-    problem = None
-    if export.model.config.boundary_words:
-        problem = "boundary_words=true: sentence-transformers cuts long texts after these words are added"
-    elif export.model.language in UNSUPPORTED_LANGUAGES:
-        problem = f"language {export.model.language}: the library tokenizers cannot split its apostrophes as Moses does"
-    if problem is not None:
+    if problem := _inexpressible_part(export):
         remedy = "mtl encode writes its vectors, --format vectors its words'"
         raise InputError(f"{problem}; {remedy}", path=export.encoder.predictor.folder.path)
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # hides what it logs about models in general
@@ -35,13 +30,26 @@ def write(export: Export, folder: Path) -> None:
     for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
         weights.chmod((folder / "modules.json").stat().st_mode)
     loaded = load_model(folder, "cpu")
+    _check_vectors(loaded, export)
+    centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
+    write_text(folder / "README.md", card(export, "sentence_transformer.md", centred=centred, architecture=str(loaded)))
+
+
+def _inexpressible_part(export: Export) -> str | None:
+    """What the library's modules cannot express of a run, in a message; None: they can express all."""
+    if export.model.config.boundary_words:
+        return "boundary_words=true: sentence-transformers cuts long texts after these words are added"
+    if export.model.language in UNSUPPORTED_LANGUAGES:
+        return f"language {export.model.language}: the library tokenizers cannot split its apostrophes as Moses does"
+    return None
+
+
+def _check_vectors(loaded: Any, export: Export) -> None:
     texts = _probe_texts(export.reader.vocabulary.words, export.model.config.max_length)
     difference = float(np.abs(loaded.encode(texts, show_progress_bar=False) - export.encoder.encode(texts)).max())
     if not difference <= TOLERANCE:  # true for NaN, too
         message = f"the exported model gives other vectors than the run (they differ by up to {difference:.2g}), so nothing is written"
         raise InputError(f"{message}; use the versions of constraints.txt", key="--format sentence-transformers")
-    centred = "" if export.encoder.centre is None else ", minus the mean vector of the training texts"
-    write_text(folder / "README.md", card(export, "sentence_transformer.md", centred=centred, architecture=str(loaded)))
 
 
 def _new_model(export: Export) -> Any:

@@ -59,8 +59,6 @@ def read_settings(values: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, An
 
 @dataclass
 class BenchmarkTask:
-    """A task, under mteb's name for it."""
-
     split: str = "test"  # the one that is scored
     seen_in: list[str] = field(default_factory=list)  # the tasks of suites, as "klej/cbd", whose training rows it has
     not_comparable: str | None = None  # why scores by today's mteb do not belong beside published ones; None: they do

@@ -35,8 +35,7 @@ class MtebRows(NamedTuple):
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
-    """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the Hub. Raises InputError for a link that leads
-    out of the folder, for a dataset card that names other files and a .huggingface.yaml, which may name some, and as `fresh_task`."""
+    """Where a task's rows are: in the folder with its name below data_dir, or else on the Hub. Raises InputError for what leads out of the folder."""
     folder = None if data_dir is None else data_dir / name
     if folder is None or not folder.is_dir():
         return MtebRows(None, str(fresh_task(benchmark, name).metadata.revision))

@@ -17,10 +17,9 @@ MOST_DIFFERENCES = 3  # that are recorded of a split, or of each subset of it
 
 
 def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[str]]:
-    """Whether the loaded rows of a task, scored and training ones, are those that mteb describes: EXACT, REDUCED (fewer rows) or OTHER; and how they
-    differ. The Hub's are exact if mteb describes the split: else mteb may have taken another. Raises InputError for rows of another form."""
+    """Whether the loaded rows are those that mteb describes: EXACT, REDUCED (fewer) or OTHER; and how they differ. Raises InputError for bad rows."""
     described = task.metadata.descriptive_stats or {}
-    if rows.folder is None:
+    if rows.folder is None:  # where mteb does not describe the split, it may have taken another one
         return (EXACT, []) if split in described else (OTHER, [f"{split}: mteb does not describe it"])
     differences = []
     has_fewer = False
@@ -42,17 +41,17 @@ def compare_rows(task: AbsTask, rows: MtebRows, split: str) -> tuple[str, list[s
     return (OTHER if differences else EXACT), differences
 
 
-def _differences(place: str, ours: Mapping[str, Any], described: Mapping[str, Any]) -> list[str]:
-    """The numbers, but for averages, that are not those that mteb describes, each after its place, as in "test: text: 90 unique texts, not 100"."""
+def _differences(prefix: str, ours: Mapping[str, Any], described: Mapping[str, Any]) -> list[str]:
+    """The numbers, but for averages, that are not those that mteb describes, each after a prefix, as in "test: text: 90 unique texts, not 100"."""
     our_values = {str(key): value for key, value in ours.items()}  # keys may be labels of any type
     differences = []
     for key, expected in described.items():
         value = our_values.get(str(key))
         name = str(key).removeprefix("num_").removeprefix("number_of_").removesuffix("_statistics").replace("_", " ")
         if isinstance(expected, Mapping):
-            differences += _differences(f"{place}: {name}", value or {}, expected)
+            differences += _differences(f"{prefix}: {name}", value or {}, expected)
         elif isinstance(expected, int | float) and not key.startswith(("average_", "avg_")) and value != expected:
-            differences.append(f"{place}: {'no' if value is None else value} {name}, not {expected}")
+            differences.append(f"{prefix}: {'no' if value is None else value} {name}, not {expected}")
     return differences
 
 

@@ -54,7 +54,7 @@ class Evaluator:
         record = self.folder.read_record(name, key)
         duration = "as evaluated before"
         if record is None:
-            record = {**key, **self._evaluate(name, rows, key["split"])}
+            record = {**key, **self._evaluate_anew(name, rows, key["split"])}
             write_json(self.folder.record(name), record)
             duration = format_duration(record["seconds"])
         if record["score"] is None:
@@ -87,7 +87,7 @@ class Evaluator:
         for result in results:
             mteb.ResultCache(self.folder.path).save_to_cache(result, self.meta, encode_kwargs=ENCODING)
 
-    def _evaluate(self, name: str, rows: MtebRows, split: str) -> Record:
+    def _evaluate_anew(self, name: str, rows: MtebRows, split: str) -> Record:
         """Evaluate the encoder on a split of a task, and write mteb's own result file. Returns what the record has beside its key."""
         compared_task = fresh_task(self.benchmark, name, split, rows)
         load_rows(compared_task, rows)

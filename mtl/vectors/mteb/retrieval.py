@@ -70,7 +70,8 @@ class CorpusSearch:
         """The file with the vectors of all documents. What a killed process has written of it is kept, in whole blocks."""
         task, split, subset = context["task_metadata"].name, context["hf_split"], context["hf_subset"]
         digest = hashlib.sha256("\n".join([*self._key, split, subset]).encode()).hexdigest()
-        path, vector_size = self._folder / f"{task}-{digest[:16]}.f32", FLOAT * dim  # in bytes
+        path = self._folder / f"{task}-{digest[:16]}.f32"
+        vector_size = FLOAT * dim  # in bytes
         self._folder.mkdir(parents=True, exist_ok=True)
         waiting = lock(path.with_suffix(".lock"), f"{path}: another process encodes this corpus")
         with waiting, write_errors_at(path), path.open("ab") as file:

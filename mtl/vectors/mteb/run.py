@@ -35,7 +35,7 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
     from mtl.vectors.mteb.evaluation import Evaluator
     from mtl.vectors.mteb.model import model_meta
 
-    encoder = _opened_encoder(open_encoder, encoder_settings, benchmark)
+    encoder = _open_and_log(open_encoder, encoder_settings, benchmark)
     folder = EvaluationFolder(evaluations / benchmark.name / f"{encoder.description.name}-{encoder.revision}")
     encode_blocks = None
     if settings.workers is not None:
@@ -53,7 +53,7 @@ def run_mteb(open_encoder: OpenEncoder, values: Mapping[str, Any], about: Mappin
 def cluster_encoding(
     encoder: SentenceEncoder, open_encoder: OpenEncoder, settings: Mapping[str, Any], workers: int, folder: Path
 ) -> EncodeBlocks:
-    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray, and later for other workers."""
+    """What encodes blocks of texts on a Ray cluster, whose workers see the folder. Raises InputError without Ray, and for unlike workers."""
     if "ray" not in ENGINES:
         raise InputError("needs the engine ray, which is not installed", key="workers")
     cluster = cast(Mapper, ENGINES["ray"]())
@@ -79,7 +79,7 @@ def _import_mteb(folder: Path) -> None:
     warnings.filterwarnings("ignore", module=r"mteb\.")  # such as that a task has a newer version, which is other data
 
 
-def _opened_encoder(open_encoder: OpenEncoder, settings: Mapping[str, Any], benchmark: Benchmark) -> SentenceEncoder:
+def _open_and_log(open_encoder: OpenEncoder, settings: Mapping[str, Any], benchmark: Benchmark) -> SentenceEncoder:
     """The encoder. Logs what it is, and warns if the benchmark is in other languages. Raises InputError, which knows the command's keys, too."""
     try:
         encoder = open_encoder(settings)

@@ -107,12 +107,14 @@ class Segments:
     """What training reads: pieces of documents, with [CLS] and [SEP] around each. A document's last piece may have fewer than `chunk` tokens."""
 
     def __init__(self, flat: np.ndarray, ends: np.ndarray, chunk: int) -> None:
-        sizes = np.diff(ends, prepend=0) - 1  # without the separator, which a segment has anyway
-        pieces = -(-sizes // chunk)
+        sizes = np.diff(ends, prepend=0) - 1  # of documents, without the separator, which a segment has anyway
+        starts = ends - 1 - sizes
+        pieces = -(-sizes // chunk)  # of each document, rounded up
+        first_pieces = np.cumsum(pieces) - pieces
         documents = np.repeat(np.arange(len(ends)), pieces)  # the document of each segment
-        numbers = np.arange(len(documents)) - (np.cumsum(pieces) - pieces)[documents]  # from 0 in each document
-        self.lengths = np.minimum(chunk, sizes[documents] - numbers * chunk)  # in tokens, int64 (segments,)
-        self._pieces = ArraySequences(flat, (ends - 1 - sizes)[documents] + numbers * chunk, self.lengths)
+        offsets = (np.arange(len(documents)) - first_pieces[documents]) * chunk  # of a segment in its document
+        self.lengths = np.minimum(chunk, sizes[documents] - offsets)  # in tokens, int64 (segments,)
+        self._pieces = ArraySequences(flat, starts[documents] + offsets, self.lengths)
         self.documents, self.tokens = len(ends), int(sizes.sum())  # how many there are
 
     def __len__(self) -> int:

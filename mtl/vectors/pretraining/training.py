@@ -87,8 +87,7 @@ def mask_words(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) ->
 
 
 def _choose_positions(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The positions of the tokens of randomly chosen words in the flattened segments, int64 (chosen,).
-    There is at least one word. More are chosen while their tokens are at most CHOSEN_SHARE of all tokens of text, so that all steps cost the same."""
+    """The positions of the tokens of random words in the flattened segments, int64 (chosen,): at least one word, at most CHOSEN_SHARE of the text."""
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))  # those of text
     tokens = ids.reshape(-1)[positions]
     # No word goes on across a special token: a segment that begins within a word has the rest of it as its first word.
@@ -96,7 +95,7 @@ def _choose_positions(ids: np.ndarray, begins: np.ndarray, rng: np.random.Genera
     words = np.cumsum(begins_word) - 1  # the number of each token's word
     sizes = np.bincount(words)  # of each word, in tokens
     order = rng.permutation(len(sizes))
-    fits = np.cumsum(sizes[order]) <= CHOSEN_SHARE * len(tokens)
+    fits = np.cumsum(sizes[order]) <= CHOSEN_SHARE * len(tokens)  # so that all steps cost the same
     fits[:1] = True
     return positions[np.isin(words, order[fits])]
 

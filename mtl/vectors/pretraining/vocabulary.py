@@ -21,8 +21,7 @@ def learn_tokenizer(lines: Iterable[str], same_lines: Iterable[str], settings: P
     """Learn a vocabulary from lines, which are read twice. Raises InputError if their characters alone take more than `vocab_size` entries."""
     tokenizer = _new_tokenizer(settings, {}, [])
     initial, inner = _alphabet(lines, tokenizer)
-    # The characters within words are numbered here: the library numbers them in the order of a hash table, which differs
-    # between processes, and breaks ties between merges by these numbers.
+    # The library would number these characters as a hash table orders them, differently in each process; ties depend on it.
     reserved = [*SPECIAL_TOKENS, *inner]
     least = len(reserved) + len(initial)
     if settings.vocab_size < least:

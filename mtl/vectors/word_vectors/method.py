@@ -193,9 +193,9 @@ def nearest_words(blocks: Iterable[Block], queries: np.ndarray, excluded: Sequen
             cosines = all_vectors[start : start + step] @ directions
             _bar_words(cosines, words, barred_queries)
             rows = cosines.argmax(axis=0)
-            found = cosines[rows, np.arange(len(queries))]
-            for query in np.flatnonzero(found > highest).tolist():
-                highest[query] = found[query]
+            best = cosines[rows, np.arange(len(queries))]
+            for query in np.flatnonzero(best > highest).tolist():
+                highest[query] = best[query]
                 nearest[query] = words[rows[query]]
     return nearest
 

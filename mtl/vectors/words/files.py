@@ -11,8 +11,7 @@ from mtl.embedders.recipes import source_note
 
 
 def note_source(path: Path, source: str, threads: int | None = None) -> None:
-    """Note beside `path` the source, which identifies the texts of the vectors that will be moved there next. Vectors that are already there are
-    removed first, so that a note never belongs to other ones. A second line says whether a training with so many threads can be repeated."""
+    """Note beside `path` the source of the vectors that are moved there next; those that are there, whose source is another, are removed first."""
     if path.is_file():
         path.unlink()
     hint = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
