@@ -1,5 +1,4 @@
-"""The training objective of an ELMo: predict the next word and the previous word (Peters et al. 2018, section 3.1); and its LSTM layers in training:
-their first weights, and the gradient of `mtl.embedders.elmo.network.run_layer`."""
+"""An ELMo in training: the language model, which predicts the next and the previous word (Peters et al. 2018, section 3.1), and its layers."""
 
 import math
 from typing import Any

@@ -42,7 +42,7 @@ class EncoderModel(AbsEncoder):
                 yield self._counted(partial(self._encoder.encode, block, prompt=prompt))
             return
         encoded = self._encode_blocks(blocks, prompt)
-        while len(vectors := self._counted(lambda: next(encoded, np.empty(0)))):
+        while len(vectors := self._counted(lambda: next(encoded, np.empty(0)))):  # none after the last block
             yield vectors
 
     def _counted(self, encode: Callable[[], np.ndarray]) -> np.ndarray:
