@@ -48,7 +48,8 @@ def id_findings(part: Part, data_dir: Path, ids: Sequence[str]) -> Iterator[Find
         return
     records = read_records(path, [], [column], layout=layout)
     if repeats := _repeats((record.values[0], record) for record in records if record.values[0] is not None):
-        have, (example, _) = part.count_with_verb(len(repeats), "have", "has"), repeats[0]
+        have = part.count_with_verb(len(repeats), "have", "has")
+        example, _ = repeats[0]
         what = f"{have} the id of an earlier row, such as {column} {excerpt(str(example.values[0]))}"
         meaning = "mtl import cannot put predictions to these rows by their ids; give each row its own"
         where = file_lines(part.file, [lines for _, lines in repeats])
