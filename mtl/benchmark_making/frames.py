@@ -106,7 +106,7 @@ def _labels(frame: Frame, column: str) -> dict[float, str]:
     return dict(enumerate(getattr(items, "names", None) or ()))
 
 
-def _value(cell: Any, labels: Mapping[float, str], place: str) -> Any:
+def _value(cell: Any, labels: Mapping[float, str], position: str) -> Any:
     """The value of a data file for a cell: a text, a number, its label if there are labels, a list of these, or None. Raises InputError otherwise."""
     if isinstance(cell, np.datetime64) and isinstance(cell.tolist(), int):
         cell = cell.astype("M8[us]")  # nanoseconds would become an integer
@@ -121,10 +121,10 @@ def _value(cell: Any, labels: Mapping[float, str], place: str) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple) and not is_deep(list(value)):
-        return [_value(item, labels, place) for item in value]
+        return [_value(item, labels, position) for item in value]
     if isinstance(value, int | float) and abs(value) != math.inf:
         return value
     if isinstance(value, str) and not text_problem(value):
         return value
     shown = f"a value of type {type(value).__name__}" if isinstance(value, list | tuple) else repr(value)[:100]
-    raise InputError(f"{place}: {shown} is not a text, a finite number, a truth value or a list")
+    raise InputError(f"{position}: {shown} is not a text, a finite number, a truth value or a list")

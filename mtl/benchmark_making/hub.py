@@ -85,7 +85,7 @@ def _converted(task: Task, hub: HubSource, files: HubFiles, data_dir: Path, temp
     contents = {}
     for split, path in paths.items():
         contents[path] = temporary / f"{split}{path.suffix}"
-        _convert(task, hub, split, {name: copies[name] for name in names[split]}, contents[path])
+        _write_split(task, hub, split, {name: copies[name] for name in names[split]}, contents[path])
     return contents
 
 
@@ -108,13 +108,13 @@ def files_of_split(files: Collection[str], split: str, hub: HubSource) -> list[s
     return matches
 
 
-def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], path: Path) -> None:
+def _write_split(task: Task, hub: HubSource, split: str, copies: dict[str, Path], path: Path) -> None:
     """Write the rows of a split's copies (by path on the Hub) to `path`, and check that a run can read them."""
     targets = task.has_targets(split)
     columns = list(dict.fromkeys(task.read_columns(targets)))
     rows: list[Sequence[Value]] = []
     for name, copy in copies.items():
-        rows += _rows(task, hub, columns, name, copy)
+        rows += _read_rows(task, hub, columns, name, copy)
     if changed := write_records(path, columns, rows):
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
     read_examples(task, path, targets)
@@ -124,7 +124,7 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
         logger.warning(message, task.id, split, hub.dataset, len(rows), published)
 
 
-def _rows(task: Task, hub: HubSource, columns: Sequence[str], name: str, copy: Path) -> list[list[Value]]:
+def _read_rows(task: Task, hub: HubSource, columns: Sequence[str], name: str, copy: Path) -> list[list[Value]]:
     """The values of the task's columns in the copy of a file on the Hub. Indices of labels are replaced by the task's labels."""
     names = [hub.columns.get(column, column) for column in columns]
     with locating(path=name):

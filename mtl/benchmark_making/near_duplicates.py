@@ -37,8 +37,8 @@ def _prefixes(sets: csr_matrix, share: float) -> csr_matrix:
     because too few units stand outside of a prefix (All-Pairs, Bayardo et al. 2007)."""
     sizes = np.diff(sets.indptr)
     frequency = np.bincount(sets.indices, minlength=sets.shape[1])
-    places = np.argsort(np.argsort(frequency, kind="stable"))  # of each unit among all units, the rarest first
-    prefixes = csr_matrix((sets.data, places[sets.indices], sets.indptr), shape=sets.shape, copy=True)
+    ranks = np.argsort(np.argsort(frequency, kind="stable"))  # of each unit among all units, the rarest first
+    prefixes = csr_matrix((sets.data, ranks[sets.indices], sets.indptr), shape=sets.shape, copy=True)
     prefixes.sort_indices()
     place_in_set = np.arange(prefixes.nnz) - np.repeat(prefixes.indptr[:-1], sizes)
     last_place = sizes - np.ceil(share * sizes - 1e-6)  # share × size may come out just above a whole number

@@ -69,16 +69,16 @@ def power_text(board: Leaderboard, settings: PowerSettings) -> str:
 
 def _cells(pairs: Sequence[TestedPair], settings: PowerSettings, scale: Scale) -> list[str]:
     """The cells of a column of the leaderboard, behind its title and its metric."""
-    same, other = _designs(pairs, same_rows), _designs(pairs, other_rows)
+    same_designs, other_designs = _designs(pairs, same_rows), _designs(pairs, other_rows)
     counts = sorted(len(sample.by_seed) for pair in pairs for sample in (pair.first, pair.second))
     present_seeds = str(counts[0]) if counts[0] == counts[-1] else f"{counts[0]}–{counts[-1]}"
     return [
         _rounded_up(median(sum(rows.count for rows in pair.first.means) for pair in pairs)),
         str(settings.seeds or present_seeds),
-        _median([design.smallest_difference(seeds=settings.seeds) for design in same], scale.show),
-        _median([design.smallest_difference(seeds=settings.seeds) for design in other], scale.show),
-        _median([design.groups_for(settings.difference, settings.seeds) for design in same], _rounded_up),
-        _median([design.seeds_for(settings.difference) for design in same], _rounded_up),
+        _median([design.smallest_difference(seeds=settings.seeds) for design in same_designs], scale.show),
+        _median([design.smallest_difference(seeds=settings.seeds) for design in other_designs], scale.show),
+        _median([design.groups_for(settings.difference, settings.seeds) for design in same_designs], _rounded_up),
+        _median([design.seeds_for(settings.difference) for design in same_designs], _rounded_up),
         f"{sum(pair.is_significant for pair in pairs)} of {len(pairs)}",
     ]
 

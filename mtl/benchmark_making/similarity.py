@@ -32,9 +32,9 @@ class Pairs(NamedTuple):
     rights: np.ndarray
     values: np.ndarray
 
-    def at(self, places: np.ndarray) -> "Pairs":
-        """The pairs at these places, in this order."""
-        return Pairs(self.lefts[places], self.rights[places], self.values[places])
+    def at(self, positions: np.ndarray) -> "Pairs":
+        """The pairs at these positions, in this order."""
+        return Pairs(self.lefts[positions], self.rights[positions], self.values[positions])
 
 
 class TextComparison:

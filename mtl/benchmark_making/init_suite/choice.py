@@ -65,7 +65,7 @@ def _possible_numberings(targets: FileColumn, sizes: Sequence[int]) -> list[list
     """What may stand for the first candidate, the second and so on, so that each target fits its row: letters, or numbers from 0 or from 1."""
     if all(map(INDEX.fullmatch, targets.counts)):
         texts = [str(int(text)) for text in targets.texts]  # 01 is 1
-        numberings = [[str(first + place) for place in range(max(sizes))] for first in (0, 1)]
+        numberings = [[str(first + index) for index in range(max(sizes))] for first in (0, 1)]
     else:
         texts = targets.texts
         numberings = [list(letters) for letters in (LETTERS, LETTERS.lower()) if set(targets.counts) <= set(letters)]

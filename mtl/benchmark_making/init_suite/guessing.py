@@ -20,12 +20,12 @@ from mtl.benchmark_making.init_suite.wording import quoted
 from mtl.tasks.task import SPLITS
 
 
-def guess_task(found: Guess, data_dir: Path, known: TaskKeys | None = None) -> Guess:
+def guess_task(task: Guess, data_dir: Path, known: TaskKeys | None = None) -> Guess:
     """Read a task's files and guess the keys that are not known. Bad data does not raise an error, but becomes the guess's `problem`."""
     known = dict(known or {})
     known_files = {split: None if name in (None, "") else str(name) for split, name in known.pop("files", {}).items()}
-    files = {split: known_files.get(split, found.files.get(split)) for split in SPLITS}
-    guess = replace(found, files=files, keys={}, why={}, questions=[*found.questions], notes=[*found.notes])
+    files = {split: known_files.get(split, task.files.get(split)) for split in SPLITS}
+    guess = replace(task, files=files, keys={}, why={}, questions=[*task.questions], notes=[*task.notes])
     try:
         _guess_keys(guess, read_tables(guess, data_dir, known), known)
     except InputError as error:

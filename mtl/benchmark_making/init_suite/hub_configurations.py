@@ -119,7 +119,7 @@ def configured_tasks(chosen: Sequence[Configuration], dataset: str) -> list[Gues
         task = _task(task_id(name, tasks), configuration)
         tasks[task.id] = task
         paths = set(configuration.paths)
-        sharing = [other.name for other in chosen if other is not configuration and not paths.isdisjoint(other.paths)]
+        sharing = [peer.name for peer in chosen if peer is not configuration and not paths.isdisjoint(peer.paths)]
         doubts = [f"has files of {', '.join(sorted(sharing))}, too"] if sharing else []
         if default not in (None, configuration.name):
             doubts.append(f"is not {default}, the data set's default")

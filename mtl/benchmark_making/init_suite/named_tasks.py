@@ -16,35 +16,35 @@ from mtl.tasks.task import BESIDE, NUMBERED, PART, SPLITS
 
 MOST_WAYS = 20  # to read a split that a question names
 ONE_KIND = "a task reads one kind of labels; write a task for each kind into the suite file"
-Place = tuple[str, str]  # the folder of a task, and its name in this folder
+Location = tuple[str, str]  # the folder of a task, and its name in this folder
 
 
 def named_tasks(files: Sequence[NamedFile], root: str, taken: Collection[str] = ()) -> list[Guess]:
     """The tasks of these files, in which each names a split. `root`: the name of the data folder; `taken`: ids of other tasks."""
-    files_by_place: dict[Place, list[NamedFile]] = {}
+    files_by_location: dict[Location, list[NamedFile]] = {}
     for file in files:
-        files_by_place.setdefault((file.folder, file.task), []).append(file)
-    files_by_place = _with_joined_numbers(files_by_place)
-    ids = _task_ids(list(files_by_place), root, taken)
-    return [_guess(id, of_task) for id, of_task in zip(ids, files_by_place.values(), strict=True)]
+        files_by_location.setdefault((file.folder, file.task), []).append(file)
+    files_by_location = _with_joined_numbers(files_by_location)
+    ids = _task_ids(list(files_by_location), root, taken)
+    return [_guess(id, of_task) for id, of_task in zip(ids, files_by_location.values(), strict=True)]
 
 
-def _with_joined_numbers(files_by_place: Mapping[Place, list[NamedFile]]) -> dict[Place, list[NamedFile]]:
+def _with_joined_numbers(files_by_location: Mapping[Location, list[NamedFile]]) -> dict[Location, list[NamedFile]]:
     """The files by task, where tasks become one whose files are of one split and differ in a number alone: train_0 and train_1 may be its parts.
     If there are dev_0 and dev_1, too, nothing is joined: the numbers may be those of folds."""
-    numbered_places: dict[tuple[Place, str], list[Place]] = {}  # by the place without the number, and the split
-    for (folder, name), files in files_by_place.items():
+    numbered: dict[tuple[Location, str], list[Location]] = {}  # by the location without the number, and the split
+    for (folder, name), files in files_by_location.items():
         unnumbered = re.sub(r"[._-]?\d+$", "", name)
         if unnumbered != name and len({file.split for file in files}) == 1:
-            numbered_places.setdefault(((folder, unnumbered), files[0].split), []).append((folder, name))
-    joined = dict(files_by_place)
-    for (place, split), places in numbered_places.items():
-        parts = [file for numbered_place in places for file in joined[numbered_place]]
+            numbered.setdefault(((folder, unnumbered), files[0].split), []).append((folder, name))
+    joined = dict(files_by_location)
+    for (location, split), locations in numbered.items():
+        parts = [file for numbered_location in locations for file in joined[numbered_location]]
         are_parts = len(parts) > 1 and name_of_parts([file.path.name for file in parts]) is not None
-        if are_parts and split not in {file.split for file in joined.get(place, [])}:
-            for numbered_place in places:
-                del joined[numbered_place]
-            joined[place] = [*joined.get(place, []), *parts]
+        if are_parts and split not in {file.split for file in joined.get(location, [])}:
+            for numbered_location in locations:
+                del joined[numbered_location]
+            joined[location] = [*joined.get(location, []), *parts]
     return joined
 
 
@@ -92,16 +92,16 @@ def _ways_to_read(files: Sequence[NamedFile]) -> list[str]:
     return [parts] if are_certain else [names[0], parts]
 
 
-def _task_ids(places: Sequence[Place], root: str, taken: Collection[str]) -> list[str]:
+def _task_ids(locations: Sequence[Location], root: str, taken: Collection[str]) -> list[str]:
     """A different id for each task: its name, or else the name of its folder, or else `root`, the name of the data folder. A prefix of all names that
     ends in "_" or "-" is left out: klej_ar and klej_cbd become ar and cbd. Tasks of the same name have their folders in their ids, too."""
-    titles = [name or PurePosixPath(folder).name or root for folder, name in places]
+    titles = [name or PurePosixPath(folder).name or root for folder, name in locations]
     shared = commonprefix(titles) if len(set(titles)) > 1 else ""
     prefix = shared[: max(shared.rfind("_"), shared.rfind("-")) + 1]
     titles = [title.removeprefix(prefix) or title for title in titles]
     tasks_by_title = Counter(titles)
     ids, known = [], set(taken)
-    for title, (folder, name) in zip(titles, places, strict=True):
+    for title, (folder, name) in zip(titles, locations, strict=True):
         is_shared = tasks_by_title[title] > 1
         ids.append(task_id("-".join([*folder.split("/"), name]) if is_shared else title, known))
         known.add(ids[-1])

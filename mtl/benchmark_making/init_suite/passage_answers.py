@@ -9,8 +9,8 @@ from mtl.benchmark_making.init_suite.file_column import INDEX, NO_SPACES, FileCo
 from mtl.benchmark_making.init_suite.guess import ANSWER, Guess, TaskKeys
 from mtl.benchmark_making.init_suite.tables import FileTable
 
-SQUAD = ("answers.text[]", "answers.answer_start[]", "context")  # SQuAD's columns of answers, places and passages
-START = re.compile("start|begin|from", re.IGNORECASE)  # in the names of places
+SQUAD = ("answers.text[]", "answers.answer_start[]", "context")  # SQuAD's columns of answers, positions and passages
+START = re.compile("start|begin|from", re.IGNORECASE)  # in the names of positions
 QUESTION = "question"  # SQuAD's column of questions
 SAMPLE = 1000  # texts, whose characters show whether their script has spaces between words
 UNSPACED = 0.2  # the share of characters of scripts without spaces, of which metrics then count characters
@@ -59,7 +59,7 @@ def guess_answers(guess: Guess, main: FileTable, names: AnswerColumns, known: Ta
 
 
 def _has_squad_columns(table: FileTable) -> bool:
-    """Whether a file has SQuAD's columns, all answers stand where the places say, and nothing else could be the answers, places or passages."""
+    """Whether a file has SQuAD's columns, all answers stand where the positions say, and nothing else could be the answers, positions or passages."""
     columns = list(table.columns.values())
     questions = [column.name for column in columns if column.is_question and not column.lists]
     if questions != [QUESTION] or not set(SQUAD) <= set(table.columns):
@@ -72,15 +72,15 @@ def _has_squad_columns(table: FileTable) -> bool:
 
 
 def _are_answers(answers: FileColumn, starts: FileColumn, passages: FileColumn) -> bool:
-    """Whether all answers stand where the places say, some of them behind the first character. Rows without an answer tell nothing."""
+    """Whether all answers stand where the positions say, some of them behind the first character. Rows without an answer tell nothing."""
     if passages.lists or len({answers.name, starts.name, passages.name}) < 3:
         return False
-    places_of_answers: list[int] = []
-    for texts, places, passage in zip(answers.values_by_row, starts.values_by_row, passages.texts, strict=True):
+    all_positions: list[int] = []
+    for texts, positions, passage in zip(answers.values_by_row, starts.values_by_row, passages.texts, strict=True):
         if any(texts):
-            pairs = zip(texts, places, strict=False)
-            stand_there = all(INDEX.fullmatch(place) and passage.startswith(text, int(place)) for text, place in pairs)
-            if len(texts) != len(places) or not stand_there:
+            pairs = zip(texts, positions, strict=False)
+            stand_there = all(INDEX.fullmatch(start) and passage.startswith(text, int(start)) for text, start in pairs)
+            if len(texts) != len(positions) or not stand_there:
                 return False
-            places_of_answers += map(int, places)
-    return any(places_of_answers)
+            all_positions += map(int, positions)
+    return any(all_positions)

@@ -54,8 +54,6 @@ class StepRecord:
 
 
 class WrittenTasks(NamedTuple):
-    """The tasks of a recipe, whose files are written."""
-
     suite: Suite
     content: dict[str, Any]  # by task, what the provenance says of it
     used: set[Origin]  # the rows of sources that the files are made of

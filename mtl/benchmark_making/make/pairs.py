@@ -59,9 +59,10 @@ class PairRows:
         work.add(len(pairs.lefts), first.width + second.width + 1)
         rows = []
         for left, right, value in zip(pairs.lefts.tolist(), pairs.rights.tolist(), pairs.values.tolist(), strict=True):
-            one, other = first.rows[left], second.rows[right]
-            other_values = {new: other.values.get(old) for old, new in second_names.items()}
-            rows.append(SourceRow({**one.values, **other_values, SIMILARITY: value}, one.origins + other.origins))
+            first_row, second_row = first.rows[left], second.rows[right]
+            second_values = {new: second_row.values.get(old) for old, new in second_names.items()}
+            values = {**first_row.values, **second_values, SIMILARITY: value}
+            rows.append(SourceRow(values, first_row.origins + second_row.origins))
         if self.one_per_groups:
             rows = work.chosen(rows, _repeated(pairs, groups))
         _drop_unpaired(work, first, second, pairs)
