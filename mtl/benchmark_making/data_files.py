@@ -18,7 +18,8 @@ SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")  # of the files that mtl write
 def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
     """Write rows of these columns' values to a file, in the form that its suffix names. Returns how many values were changed: in a tsv file,
     each tab and each line end becomes a space. Raises InputError for another suffix, and for values that a file of this form cannot hold."""
-    suffix, changed = path.suffix.lower(), 0
+    suffix = path.suffix.lower()
+    changed = 0
     if suffix not in SUFFIXES:
         raise InputError(f"unknown format; a data file's name ends in {', '.join(SUFFIXES)}", path=path)
     try:

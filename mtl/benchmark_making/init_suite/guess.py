@@ -40,8 +40,8 @@ class Guess:
     @property
     def paths(self) -> set[str]:
         """The files as paths below the data folder; of numbered files the first."""
-        names = [name.partition(PART)[0] for names in self.files.values() if names for name in names.split(BESIDE)]
-        return {PurePosixPath(self.folder, name).as_posix() for name in names}
+        names = [name for files in self.files.values() if files for name in files.split(BESIDE)]
+        return {PurePosixPath(self.folder, name.partition(PART)[0]).as_posix() for name in names}
 
     @property
     def scored(self) -> str:
@@ -51,8 +51,8 @@ class Guess:
     @property
     def values(self) -> dict[str, Any]:
         """The values of the task by the keys of a suite file, in the order in which they are written."""
-        values = {"folder": self.folder, **self.keys, "files": self.files, "rows": self.rows}
-        return {key: values[key] for key in ("folder", *KEYS) if values.get(key, "") != ""}
+        declared = {"folder": self.folder, **self.keys, "files": self.files, "rows": self.rows}
+        return {key: declared[key] for key in ("folder", *KEYS) if declared.get(key, "") != ""}
 
     def declare(self, why: str, **keys: Any) -> None:
         """Set keys, and what all of them are based on."""

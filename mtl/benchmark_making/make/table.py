@@ -1,4 +1,4 @@
-"""Tables of rows that know where they come from, and what steps have in common: their work beside the table, and ranges as options."""
+"""Tables of rows that know where they come from, and the work of a step on them: what it draws, drops and adds, and checks of its options."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
