@@ -35,11 +35,11 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
         return np.empty((0, len(FEATURES)), dtype=np.float32)
     distinct, inverse = np.unique(pairs, return_inverse=True)
     lower = [texts[number].lower() for number in distinct]
-    places = inverse.reshape(pairs.shape)
-    first, second = places.T
+    distinct_pairs = inverse.reshape(pairs.shape)  # as numbers of `lower`
+    first, second = distinct_pairs.T
     vectors = (_vectors(lower, length) for length in (None, *CHARACTERS))
     cosines = [np.asarray(matrix[first].multiply(matrix[second]).sum(axis=1)).ravel() for matrix in vectors]
-    return np.column_stack([*cosines, *_shares(lower, places)]).astype(np.float32)
+    return np.column_stack([*cosines, *_shares(lower, distinct_pairs)]).astype(np.float32)
 
 
 def _shares(texts: Sequence[str], pairs: np.ndarray) -> list[np.ndarray]:

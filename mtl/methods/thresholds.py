@@ -48,11 +48,12 @@ def best_shift(decisions: Decisions) -> float:
     scores = 2 * np.cumsum(right) / (np.arange(1, len(margins) + 1) + right.sum())
     following = np.append(margins[1:], margins[-1] + 1.0)
     possible = following - margins > LEAST_GAP
-    shifts, scores = ((margins + following) / 2)[possible], scores[possible]
-    best = scores.max()
+    possible_shifts = ((margins + following) / 2)[possible]
+    possible_scores = scores[possible]
+    best = possible_scores.max()
     if 100 * (best - unshifted_score) <= TIE:
         return 0.0
-    best_shifts = shifts[100 * (best - scores) <= TIE]
+    best_shifts = possible_shifts[100 * (best - possible_scores) <= TIE]
     return float(best_shifts[np.abs(best_shifts).argmin()])
 
 
