@@ -64,7 +64,8 @@ def write_forms(job: Job, settings: SampleSettings, out: Path) -> list[Path]:
             raise InputError(problem, key="rows", value=settings.rows)
         rng = np.random.default_rng(settings.seed)
         positions = draw_sample(examples, settings.rows, rng)
-        lines, path = [examples[position].line for position in positions], scored_file(task, job.data_dir)
+        lines = [examples[position].line for position in positions]
+        path = scored_file(task, job.data_dir)
         file = path.relative_to(job.data_dir).as_posix()
         task_key = TaskKey(split=task.scored_split, file=file, sha256=sha256(path), whole=len(examples), lines=lines)
         key["tasks"][task.id] = task_key

@@ -85,8 +85,6 @@ def _data_rows(task: Task, split: str, path: Path, layout: Layout, examples: Seq
 
 @dataclass(frozen=True, eq=False)
 class ScoredSubmission:
-    """A submission with its scores."""
-
     name: str
     system: Entrant
     digest: str  # SHA-256 of its predictions, equal for submissions with the same ones in whatever form
