@@ -36,18 +36,17 @@ def reduce_run(run: FinishedRun) -> ReducedRun:
     alone, in_average, counted, contributions = [], [], [], []
     divisors = run.suite.divisors(run.summary["tasks"])
     for task in run.tasks:
-        predictions = run.predictions(task)
+        predicted = run.predictions(task)
         rows = run.rows(task)
         groups = row_groups(*run.numbered_groups(task))
-        scores = resampled_scores(task, predictions, rows, groups)
+        scores = resampled_scores(task, predicted, rows, groups)
         alone.append({groups.row_set: scores.mean(axis=0)})
         counted.append(part_counted_with_rows({groups.row_set: scores}))
         average_groups = groups.in_average
-        if average_groups is not groups:
-            scores = resampled_scores(task, predictions, rows, average_groups)
-        in_average.append({average_groups.row_set: scores.mean(axis=0)})
+        average_scores = scores if average_groups is groups else resampled_scores(task, predicted, rows, average_groups)
+        in_average.append({average_groups.row_set: average_scores.mean(axis=0)})
         if task.id in divisors:
-            contributions.append({average_groups.row_set: scores})
+            contributions.append({average_groups.row_set: average_scores})
     average = mean_over_tasks(contributions, divisors.values())
     counted.append(part_counted_with_rows(average) if average else np.nan)
     return ReducedRun(alone, in_average, np.array(counted))
@@ -64,7 +63,7 @@ def samples_of(run: FinishedRun, reduced: ReducedRun) -> dict[str, Sample]:
         samples[task.id] = Sample(by_seed, means, float(counted), is_one_system)
     divisors = run.suite.divisors(samples)  # in the order of the run's tasks, as the contributions are
     if divisors:
-        contributions = [reduced.in_average[number] for number, task in enumerate(run.tasks) if task.id in divisors]
+        contributions = [part for task, part in zip(run.tasks, reduced.in_average, strict=True) if task.id in divisors]
         means = mean_over_tasks(contributions, divisors.values())
         scores_of_seeds = [{id: samples[id].by_seed[number] for id in divisors} for number in range(len(seeds))]
         by_seed = np.array([run.suite.mean(scores) for scores in scores_of_seeds])
