@@ -70,7 +70,8 @@ class Batch:
     def _part(self, first: int, last: int) -> "Batch":
         """The rows from `first` to `last`, which is excluded."""
         sizes = torch.ones(len(self.rows), dtype=torch.int64) if self.sizes is None else self.sizes
-        begin, end, inputs = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
+        begin, end = int(sizes[:first].sum()), int(sizes[:last].sum())  # of the rows' inputs
+        inputs = int(sizes.sum())
         by_row = self._changed(BY_ROW, lambda tensor: tensor[first:last])
         by_input = self._changed(BY_INPUT, lambda tensor: tensor[begin:end])
         by_text = self._changed(BY_TEXT, lambda tensor: tensor.unflatten(0, (-1, inputs))[:, begin:end].flatten(0, 1))
