@@ -1,7 +1,7 @@
 """Leaks: texts that occur both in training rows and in rows that a score is computed on, in one task or in two."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mtl.benchmark_making.audits.cells import excerpt
 from mtl.benchmark_making.audits.parts import Finding, Key, Part, file_lines
@@ -12,14 +12,14 @@ Index = dict[Key, list[Example]]  # rows by their texts; the two orders of a pai
 Matches = list[tuple[Example, list[Example]]]  # a row, and the rows elsewhere that are the same
 
 
-def shared_within(parts: dict[str, Part]) -> Iterator[Finding]:
+def shared_within(parts: Mapping[str, Part]) -> Iterator[Finding]:
     """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev; held-out rows count as dev."""
     for split, source in (("dev", "train"), ("test", "train"), ("test", "dev")):
         if split in parts and source in parts:
             yield from _shared_rows(parts[split], parts[source], source)
 
 
-def shared_across(tasks: Sequence[dict[str, Part]]) -> Iterator[Finding]:
+def shared_across(tasks: Sequence[Mapping[str, Part]]) -> Iterator[Finding]:
     """Rows of dev and test whose texts, or only text, are in another task's train, but not in their own. Of equal training texts, the first count."""
     sources: dict[frozenset[Key], Part] = {}  # the training rows to compare with, by all of their keys
     for parts in tasks:

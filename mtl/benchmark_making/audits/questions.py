@@ -1,7 +1,7 @@
 """Questions of one file that answer each other: analogies whose pairs stand in other questions, and choices whose rows share the candidates."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from mtl.base.wording import counted
 from mtl.benchmark_making.audits.cells import excerpt, plain
@@ -15,7 +15,7 @@ MOST_CANDIDATES = 2  # for each row that shares a list; the rows of a longer lis
 ALONE_SHARE = 0.9  # of these rows must have an answer of their own in their list; by chance, 37 % (1 / e) to 61 % do
 
 
-def question_findings(parts: dict[str, Part]) -> Iterator[Finding]:
+def question_findings(parts: Mapping[str, Part]) -> Iterator[Finding]:
     """The findings about questions that answer each other, in a task's files with targets (by split)."""
     for part in parts.values():
         if not part.rows or any(row.target is None for row in part.rows):
