@@ -44,9 +44,15 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first, the core's own tests and those of Ray: at the end, the other workers would wait for it."""
-    first = "test_the_core_passes_its_tests_without_the_wings"
-    items.sort(key=lambda item: (not item.name.startswith(first), item.get_closest_marker("ray") is None))
+    """What one worker has to do whole begins first, the longest of all before the rest: at the end, the other workers would wait for it."""
+    names = ["test_the_core_passes_its_tests_without_the_wings", "ray", "documents", "browser"]
+
+    def rank(item: pytest.Item) -> int:
+        group = item.get_closest_marker("xdist_group")
+        name = group.args[0] if group else item.name
+        return names.index(name) if name in names else len(names)
+
+    items.sort(key=rank)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -19,7 +19,13 @@ from pathlib import Path
 from mtl.api.cli import main
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["mtl.jobs.together", "mtl.methods.lstm.two_stages", "mtl.reports.report"])
+CONTEXT.set_forkserver_preload(
+    [
+        *("mtl.api.making", "mtl.api.run", "mtl.jobs.together", "mtl.methods.lstm.two_stages", "mtl.reports.report"),
+        *("mtl.methods.floors.trained", "mtl.benchmark_making.wing", "mtl.structured.entry", "mtl.vectors.wing"),
+        *("sacremoses", "torch.utils.tensorboard"),  # which a run imports when it begins
+    ]
+)
 
 
 def start(arguments: Sequence[str], errors: Path) -> BaseProcess:

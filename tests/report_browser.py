@@ -20,8 +20,9 @@ NEEDED = "needs Chromium and its driver: apt-get install chromium chromium-drive
 
 
 def in_browser(test: Callable[..., None]) -> Callable[..., None]:
-    """Marks a test that opens the page; it is skipped where there is no browser."""
-    return pytest.mark.browser(pytest.mark.skipif(not (CHROMIUM and CHROMEDRIVER), reason=NEEDED)(test))
+    """Marks a test that opens the page; it is skipped where there is no browser. One worker has all such tests, and so one browser."""
+    marked = pytest.mark.skipif(not (CHROMIUM and CHROMEDRIVER), reason=NEEDED)(test)
+    return pytest.mark.xdist_group("browser")(pytest.mark.browser(marked))
 
 
 def start(profile: Path) -> webdriver.Chrome:

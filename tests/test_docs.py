@@ -256,6 +256,7 @@ def made(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[s
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("documents")  # one worker has them all, and makes each run of `made` once
 @pytest.mark.parametrize("block", RUN, ids=lambda block: block.name)
 def test_the_commands_of_a_document_run(
     block: Block, program: Path, made: Callable[[str], Path], tmp_path: Path

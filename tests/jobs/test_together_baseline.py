@@ -20,7 +20,6 @@ from mtl.api.cli import main
 from mtl.base.settings.schema import TrainerConfig
 from mtl.data.examples import read_examples, read_targets
 from mtl.data.records import read_records
-from mtl.data.sample import write_sample
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.together import run_apart
 from mtl.methods import network_training
@@ -212,31 +211,21 @@ def test_divergence_is_one_line_and_status_1(
     assert "was made with another configuration" in capsys.readouterr().err
 
 
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Settings for three tasks of the embedded suite; runs share its data and the cache."""
-    folder = tmp_path_factory.mktemp("sample")
-    write_sample("klej-sample", folder / "data")
-    common = "seeds=[1] tasks=[nkjp-ner,cdsc-r,cbd] encoder.hidden_size=16 head.attention_size=8 pretrain.max_steps=32"
-    common += " pretrain.validate_every=4 finetune.max_epochs=3"
-    places = [f"{name}_dir={folder / name}" for name in ("data", "cache")]
-    return ["suite=klej-sample", "baselines=false", *places, *common.split()]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "moments"),
     [
-        ("frozen", ["pretrain/log", "pretrain/last.ckpt", "finetune/nkjp-ner/best.ckpt", "predictions"]),
-        ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt"]),
-        ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
-        ("frozen preset=laptop", ["pretrain/last.ckpt", "finetune/cdsc-r/last.ckpt", "finetune/cbd/done.json"]),
+        ("frozen", ["pretrain/log", "pretrain/last.ckpt", "finetune/kansla/best.ckpt", "predictions"]),
+        ("finetune", ["pretrain/last.ckpt", "finetune/kansla/last.ckpt", "finetune/samma/last.ckpt"]),
+        ("attention", ["finetune/samma/last.ckpt", "finetune/betyg"]),
+        ("frozen preset=laptop", ["pretrain/last.ckpt", "finetune/samma/last.ckpt", "finetune/betyg/done.json"]),
     ],
 )
 def test_killed_at_any_moment_it_ends_as_if_undisturbed(
-    sample: list[str], tmp_path: Path, variant: str, moments: list[str]
+    settings: list[str], tmp_path: Path, variant: str, moments: list[str]
 ) -> None:
-    command = ["baseline", *sample, *f"variant={variant}".split()]
+    more = ["seeds=[1]", "pretrain.max_steps=32", "finetune.max_epochs=3", "head.attention_size=8"]
+    command = ["baseline", *settings, *more, *f"variant={variant}".split()]
     plain, killed = tmp_path / "plain", tmp_path / "killed"
     assert main([*command, f"run_dir={plain}"]) == 0
     chance = random.Random(1)
