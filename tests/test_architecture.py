@@ -155,7 +155,15 @@ def test_the_core_passes_its_tests_without_the_wings(tmp_path: Path) -> None:
     absent = [sys.executable, "-c", f"import mtl.{WINGS[0]}"]
     assert subprocess.run(absent, cwd=tmp_path, env=environment(tmp_path), capture_output=True).returncode == 1
     # The documents, the table of packages and the installation are about all of mtl; what these packages do follows from no wing.
-    left_out = ["test_docs.py", "test_makefile.py", "test_architecture.py", "model", "stats", "training", "methods/lstm"]
+    left_out = [
+        "test_docs.py",
+        "test_makefile.py",
+        "test_architecture.py",
+        "model",
+        "stats",
+        "training",
+        "methods/lstm",
+    ]
     left_out += ["methods/transformer", "embedders/elmo", "embedders/vector_files"]
     command = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"--ignore=tests/{name}" for name in left_out)]
     command = [sys.executable, *command, "-m", "not slow and not ray and not browser and not wings"]
