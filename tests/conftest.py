@@ -1,5 +1,8 @@
 """Fixtures of every folder."""
 
+import functools
+import gc
+import importlib.metadata
 import os
 import tempfile
 from collections.abc import Iterator
@@ -8,6 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from core_alone import is_run_by_copy
 from elmo_files import write_elmo
 from input_errors import MESSAGES
 from rows_suite import write_rows_suite
@@ -30,11 +34,14 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-messages", action="store_true", help="write tests/messages.txt and tests/golden")
+    parser.addoption("--once", action="store_true", help="leave what the copy of the core without the wings runs to it")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     MESSAGES.write = config.getoption("--write-messages")
     config.stash[HAD_RUNS] = Path("runs").exists()
+    # Every trainer of Lightning looks for entry points in the files of all installed packages, which stay the same.
+    importlib.metadata.entry_points = functools.cache(importlib.metadata.entry_points)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -43,8 +50,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What one worker has to do whole begins first, the longest of all before the rest: at the end, the other workers would wait for it."""
+    if config.getoption("--once"):
+        config.hook.pytest_deselected(items=[item for item in items if is_run_by_copy(item)])
+        items[:] = [item for item in items if not is_run_by_copy(item)]
     names = ["test_the_core_passes_its_tests_without_the_wings", "ray", "documents", "browser"]
 
     def rank(item: pytest.Item) -> int:
@@ -53,6 +63,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return names.index(name) if name in names else len(names)
 
     items.sort(key=rank)
+
+
+def pytest_collection_finish() -> None:
+    """What all test modules have imported stays: the collector of garbage, which each run calls, need not look through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -12,6 +12,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from core_alone import LEFT_OUT, MARKERS, WINGS
 
 ROOT = Path(__file__).parent.parent
 
@@ -136,7 +137,6 @@ def test_every_package_is_in_the_wheel() -> None:
     assert shipped <= set(config["options"]["packages"].split())
 
 
-WINGS = sorted(file.parent.name for file in (ROOT / "mtl").glob("*/wing.py"))
 # A copy must not find the wings of an editable installation.
 SITE = """\
 import sys
@@ -154,19 +154,8 @@ def test_the_core_passes_its_tests_without_the_wings(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(SITE, encoding="utf-8")
     absent = [sys.executable, "-c", f"import mtl.{WINGS[0]}"]
     assert subprocess.run(absent, cwd=tmp_path, env=environment(tmp_path), capture_output=True).returncode == 1
-    # The documents, the table of packages and the installation are about all of mtl; what these packages do follows from no wing.
-    left_out = [
-        "test_docs.py",
-        "test_makefile.py",
-        "test_architecture.py",
-        "model",
-        "stats",
-        "training",
-        "methods/lstm",
-    ]
-    left_out += ["methods/transformer", "embedders/elmo", "embedders/vector_files"]
-    command = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"--ignore=tests/{name}" for name in left_out)]
-    command = [sys.executable, *command, "-m", "not slow and not ray and not browser and not wings"]
+    command = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"--ignore=tests/{name}" for name in LEFT_OUT)]
+    command = [sys.executable, *command, "-m", " and ".join(f"not {name}" for name in MARKERS)]
     done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]
 
