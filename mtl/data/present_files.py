@@ -14,23 +14,22 @@ def choose_scored(suite: Suite, data_dir: Path) -> Suite:
     the suite allows missing files, a task that has others, but not its test file, has no test rows. Everything that reads data takes this suite."""
     tasks = dict(suite.tasks)
     for id, task in suite.tasks.items():
-        if task.scored != DEV_OR_TEST and not suite.allow_missing:
-            continue
-        present, chosen = present_splits(task, data_dir), task
-        if task.scored == DEV_OR_TEST and "dev" in present:
+        chosen = task
+        if task.scored == DEV_OR_TEST and present_splits(task, data_dir, ["dev"]):
             chosen = replace(task, scored="dev")
         elif task.scored == DEV_OR_TEST:
             chosen = replace(task, scored="test", files={**task.files, "dev": None})
-        lacks_test_file = task.file("test") is not None and "test" not in present
-        if suite.allow_missing and chosen.scored_split != "test" and present and lacks_test_file:
-            chosen = replace(chosen, files={**chosen.files, "test": None})
+        if suite.allow_missing and chosen.scored_split != "test":
+            present = present_splits(chosen, data_dir)
+            if present and "test" not in present and chosen.file("test") is not None:
+                chosen = replace(chosen, files={**chosen.files, "test": None})
         tasks[id] = chosen
     return replace(suite, tasks=tasks)
 
 
-def present_splits(task: Task, data_dir: Path) -> list[str]:
-    """The splits of a task whose first file is there."""
-    return [split for split in SPLITS if (path := task.path(split, data_dir)) and path.is_file()]
+def present_splits(task: Task, data_dir: Path, splits: Sequence[str] = SPLITS) -> list[str]:
+    """Those of these splits of a task whose first file is there."""
+    return [split for split in splits if (path := task.path(split, data_dir)) and path.is_file()]
 
 
 def missing_tasks(suite: Suite, data_dir: Path) -> dict[str, Path]:

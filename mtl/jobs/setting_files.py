@@ -38,8 +38,8 @@ class Layers:
 
 
 def read_layers(settings: Mapping[str, Any]) -> Layers:
-    """The layers of files below these settings (by dotted keys), from baseline.yaml to the preset: where two have a key, the later one wins. Raises
-    InputError for bad files, and for settings that the method does not read."""
+    """The layers of files below these settings (by dotted keys): baseline.yaml, then the files of embeddings (with `config`), method, variant, suite
+    (`config` and the method's section), architecture and preset; later ones win. Raises InputError for bad files, and settings that nothing reads."""
     chosen, method_settings = _chosen_files(settings)
     method = method_settings["method"]
     _check_settings_are_read(settings, method)

@@ -30,7 +30,7 @@ def run_together(
 ) -> None:
     """Make these runs: begin all of them, then train their seeds, `seeds_in_parallel` at a time, on the engine that they have in common. What several
     runs need (data, caches, vectors), and what several seeds would train alike, is made once. Summaries record `command`, the command line. Seeds
-    `expected` to take the most seconds come first; None: in order. Raises UserError as `run_baseline`; if a unit fails, when others have ended."""
+    `expected` to take the most seconds come first; None: in order. Raises UserError as `run_baseline`; if a unit fails, when all others end."""
     with ExitStack() as locks:
         unfinished = []
         for run in runs:

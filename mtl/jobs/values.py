@@ -93,7 +93,8 @@ def _wanted_rows(values: Any, task: Task, wanted: Sequence[str], default: str, k
 
 
 def _ids(predicted: ValueRows, split: str, frame_index: Sequence[Any], key: str) -> list[Any] | None:
-    """The ids of a split, of a column ID or an index of texts; None: they are in the order of the data. `frame_index`: of the suite's frame."""
+    """The ids of a split, of a column ID or an index of texts; None: the order is the data's, or that of the suite's frame (`frame_index`). Raises
+    InputError for an index that may put predictions to other rows."""
     index = predicted.index
     if ID in predicted.rows[0]:
         return [row[ID] for row in predicted.rows]

@@ -56,7 +56,7 @@ def audit_near(job: Job) -> Audit:
 
 
 def find_near(job: Job) -> list[tuple[TaskFiles, list[Hit]]]:
-    """The near duplicates of each task with texts; what another task answers is compared with its training rows. Raises InputError without texts."""
+    """The near duplicates in each task's rows as read, no tasks on single words; what another task answers is compared with its training rows."""
     files_by_task = {task.id: read_files(job.suite, task, job.data_dir, job.config.held_out) for task in job.tasks}
     tasks_and_hits = []
     for files in files_by_task.values():

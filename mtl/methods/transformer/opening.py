@@ -45,7 +45,8 @@ def open_origin(request: BuildRequest) -> Pretrained:
 
 
 def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
-    """The transformer in a folder, or with a name on the Hub, and its tokenizer, maybe of another. No code of others runs. Raises InputError."""
+    """The transformer in a folder, or with a name on the Hub, and its tokenizer, perhaps that of another one. Weights are
+    read as tensors only, and no code of others runs. Raises InputError for a model that cannot be opened."""
     import_transformers()
     check_place("transformer.path", path)
     if tokenizer is not None:

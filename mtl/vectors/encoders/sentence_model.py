@@ -1,4 +1,4 @@
-"""A model of the library sentence-transformers from an untrusted folder: only the listed modules of the library run, and no pickle is read."""
+"""A model of sentence-transformers from an untrusted folder: only its modules listed here run, and weights are safetensors alone, never pickles."""
 
 import logging
 import re

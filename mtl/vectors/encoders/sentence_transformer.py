@@ -164,7 +164,7 @@ def prompts_of(settings: SentenceTransformerSettings, model_prompts: Mapping[str
 
 
 def mteb_prompts(settings: SentenceTransformerSettings) -> dict[str, str] | None:
-    """The prompts that mteb names for a model, if any. Raises InputError for an unknown `mteb_name`, and a model that mteb evaluates otherwise."""
+    """The prompts that mteb names for a model, if it knows it. Raises InputError for an unknown `mteb_name`, or a model that mteb runs otherwise."""
     key, name = ("path", settings.path) if settings.mteb_name is None else ("mteb_name", settings.mteb_name)
     if key == "path" and (Path(name).is_dir() or missing_package("mteb") is not None):
         return None

@@ -35,7 +35,8 @@ class MtebRows(NamedTuple):
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> MtebRows:
-    """Where a task's rows are: in the folder with its name below data_dir, or else on the Hub. Raises InputError for what leads out of the folder."""
+    """Where a task's rows are: in the folder with its name below data_dir, or else on the Hub. Raises InputError as `fresh_task`, and
+    for a link that leads out of the folder, a dataset card that names other files, or a .huggingface.yaml, which may name some."""
     folder = None if data_dir is None else data_dir / name
     if folder is None or not folder.is_dir():
         return MtebRows(None, str(fresh_task(benchmark, name).metadata.revision))
@@ -91,7 +92,7 @@ def load_rows(task: AbsTask, rows: MtebRows) -> None:
 
 @contextlib.contextmanager
 def cache_of(rows: MtebRows) -> Iterator[None]:
-    """Cache what datasets reads by the version of the rows. By path and time alone, it would return old rows for replaced files, as by `cp -p`."""
+    """Within the block, datasets caches by the version of the rows. By path and time, replaced files (`cp -p`) would give old rows."""
     config = datasets.config
     before = Path(config.HF_DATASETS_CACHE)
     if rows.folder is not None:

@@ -48,7 +48,7 @@ class Evaluator:
         return {"mteb": version("mteb"), "scikit-learn": version("scikit-learn"), **self.encoder.versions()}
 
     def evaluate(self, name: str, title: str) -> None:
-        """Write the record of a task, unless one has the same key. The score is None if it is not finite. Raises InputError for bad local rows."""
+        """Write a task's record, unless one has the same `record_key`. A score that is not finite is None. Raises InputError for bad local rows."""
         rows = find_rows(self.benchmark, name, self.data_dir)
         key = record_key(self.benchmark, name, self.versions) | {"revision": rows.revision}
         record = self.folder.read_record(name, key)

@@ -36,7 +36,7 @@ class ResumableTraining(ValidatedModule, ABC):
     def __init__(
         self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path, parts: int
     ) -> None:
-        """The settings have `seed`, `validate_every` (steps) and `held_out`, a share of the parts, which are lines or segments."""
+        """The network is on its device. Settings have `seed`, `validate_every` (steps) and `held_out`, a share of the parts (lines or segments)."""
         super().__init__()
         self.network, self.optimizer_list = network, optimizers
         self.settings, self.checkpoint = settings, folder / CHECKPOINT

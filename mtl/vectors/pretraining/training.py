@@ -87,7 +87,7 @@ def mask_words(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) ->
 
 
 def _choose_positions(ids: np.ndarray, begins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The positions of the tokens of random words in the flattened segments, int64 (chosen,): at least one word, at most CHOSEN_SHARE of the text."""
+    """The positions of the tokens of random words in the flattened segments, int64 (chosen,): one word, and more up to CHOSEN_SHARE."""
     positions = np.flatnonzero(~np.isin(ids, (PAD, CLS, SEP)))  # those of text
     tokens = ids.reshape(-1)[positions]
     # No word goes on across a special token: a segment that begins within a word has the rest of it as its first word.
