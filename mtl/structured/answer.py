@@ -11,7 +11,7 @@ from mtl.base.log import logger
 from mtl.structured.answer_cells import GoldAnswers, is_target, parse_gold
 from mtl.structured.passages import LONGEST, best_run, unit_text, units_of, window_answer
 from mtl.structured.unit_features import passage_features
-from mtl.tasks.floor_targets import LEAST_PROBABILITY, Sizes, Target
+from mtl.tasks.floor_targets import LEAST_PROBABILITY, Sizes, Target, Texts
 from mtl.tasks.head_targets import PAST, HeadTargets, by_row
 from mtl.tasks.kinds.text import Text
 from mtl.tasks.target_kind import UnitKind
@@ -20,8 +20,8 @@ from mtl.tasks.task import Task
 if TYPE_CHECKING:
     from torch import Tensor
 
-NONE = ""  # the prediction for a row without an answer
-NONE_ALLOWED = "no answer"  # recorded with a head if some of its training rows have no answer
+NO_ANSWER = ""  # the prediction for a row without an answer
+MAY_HAVE_NONE = "no answer"  # recorded with a head that may predict no answer, because some training rows have none
 
 
 class AnswerHead(HeadTargets):
@@ -30,8 +30,8 @@ class AnswerHead(HeadTargets):
     without an answer has the units 0 and 0; a prediction without one, the best run of words."""
 
     def answers(self, train: np.ndarray) -> list[str]:
-        """`NONE_ALLOWED` if some training rows have no answer: only then, rows are predicted to have none."""
-        return [NONE_ALLOWED] if any(not parse_gold(target).texts for target in train.tolist()) else []
+        """`MAY_HAVE_NONE` if some training rows have no answer: only then, rows are predicted to have none."""
+        return [MAY_HAVE_NONE] if any(not parse_gold(target).texts for target in train.tolist()) else []
 
     def outputs(self, answers: Sequence[str]) -> int:
         return 2
@@ -53,10 +53,10 @@ class AnswerHead(HeadTargets):
         return codes
 
     def decode(self, codes: np.ndarray, answers: Sequence[str], texts: Sequence[str] = ()) -> np.ndarray:
-        """The texts of the answers. Where the third code says that there is none, they are empty if `answers` allows this."""
+        """The texts of the answers. Where the third code says that there is none, they are empty if `answers` has an entry."""
         predicted = []
         for (first, last, has_none), text in zip(codes.astype(int).tolist(), texts, strict=True):
-            predicted.append(NONE if has_none and answers else unit_text(text, first, last))
+            predicted.append(NO_ANSWER if has_none and answers else unit_text(text, first, last))
         return np.array(predicted, dtype=object)
 
     def unlearnable(self, codes: np.ndarray, units: np.ndarray) -> np.ndarray:
@@ -65,28 +65,29 @@ class AnswerHead(HeadTargets):
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The mean of two cross-entropies over the units of each row: of the first unit and of the last one."""
-        from torch.nn import functional as F
+        from torch.nn.functional import cross_entropy
 
-        firsts, lasts = by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
-        return (F.cross_entropy(firsts, codes[:, 0].long()) + F.cross_entropy(lasts, codes[:, 1].long())) / 2
+        first_scores, last_scores = by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
+        return (cross_entropy(first_scores, codes[:, 0].long()) + cross_entropy(last_scores, codes[:, 1].long())) / 2
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The codes (rows, 3) of the best run of at most LONGEST words, and of no answer where its score, that of unit 0, is not lower. Of runs with
         equal scores, the shortest counts, then the first; a row without words has no run."""
         import torch
 
-        firsts, lasts = by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
-        none = firsts[:, 0] + lasts[:, 0]
-        best = torch.full_like(none, -math.inf)
-        first = last = torch.zeros_like(none, dtype=torch.int64)
-        units = firsts.shape[1]
-        for length in range(1, min(LONGEST, units - 1) + 1):
-            total, word = (firsts[:, 1 : units - length + 1] + lasts[:, length:]).max(dim=1)  # words count from 0
-            is_better = total > best
-            best = torch.where(is_better, total, best)
+        first_scores, last_scores = by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
+        no_answer_scores = first_scores[:, 0] + last_scores[:, 0]
+        best_scores = torch.full_like(no_answer_scores, -math.inf)
+        first = last = torch.zeros_like(no_answer_scores, dtype=torch.int64)
+        words = first_scores.shape[1] - 1
+        for length in range(1, min(LONGEST, words) + 1):
+            # Of the runs of this length, by their first word. Word 0 is unit 1: a run ends with the unit `word + length`.
+            score, word = (first_scores[:, 1 : words - length + 2] + last_scores[:, length:]).max(dim=1)
+            is_better = score > best_scores
+            best_scores = torch.where(is_better, score, best_scores)
             first = torch.where(is_better, word + 1, first)
             last = torch.where(is_better, word + length, last)
-        return torch.stack([first, last, none >= best], dim=1).to(none)
+        return torch.stack([first, last, no_answer_scores >= best_scores], dim=1).to(no_answer_scores)
 
 
 class Answer(Text, UnitKind):
@@ -149,62 +150,63 @@ class Answer(Text, UnitKind):
     def training_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
         assert sizes is not None
-        rows = [np.zeros(size, dtype=np.int64) for size in sizes]
-        for row, target in zip(rows, targets.tolist(), strict=True):
+        labels_by_row = [np.zeros(size, dtype=np.int64) for size in sizes]
+        for labels, target in zip(labels_by_row, targets.tolist(), strict=True):
             first, last = parse_gold(target).run
-            row[first : last + 1] = 1
-        return np.concatenate(rows)
+            labels[first : last + 1] = 1
+        return np.concatenate(labels_by_row)
 
     def estimator_targets(self, estimator: Any, features: Any, sizes: Sizes, texts: Sequence[str] = ()) -> np.ndarray:
         """The run of words with the largest sum of log-odds; no answer where the whole passage has higher ones."""
         assert sizes is not None
-        rows = np.split(_log_odds(estimator, features), np.cumsum(sizes)[:-1])
+        odds_by_row = np.split(_log_odds(estimator, features), np.cumsum(sizes)[:-1])
         predicted = []
-        for odds, text in zip(rows, texts, strict=True):
-            first, last, total = best_run(odds[1:])
-            predicted.append(NONE if odds[0] > total else unit_text(text, first + 1, last + 1))
+        for odds, text in zip(odds_by_row, texts, strict=True):
+            first, last, total = best_run(odds[1:])  # of words: unit 0 is the whole passage, and word 0 is unit 1
+            predicted.append(NO_ANSWER if odds[0] > total else unit_text(text, first + 1, last + 1))
         return np.array(predicted, dtype=object)
 
     def draw(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Codes (rows, 3) of runs at random positions, with lengths drawn from those of the training answers; length 0 means no answer."""
         assert sizes is not None
-        lengths = np.minimum(rng.choice(_lengths(train), size=rows), sizes - 1)
-        firsts = 1 + rng.integers(np.maximum(sizes - lengths, 1))
-        return np.stack([firsts, firsts + lengths - 1, lengths == 0], axis=1).astype(np.float64)
+        lengths = np.minimum(rng.choice(_lengths(train), size=rows), sizes - 1)  # at most all words of the passage
+        first_units = 1 + rng.integers(np.maximum(sizes - lengths, 1))
+        last_units = first_units + lengths - 1  # of a run of length 0, the unit before its first one: the run is empty
+        return np.stack([first_units, last_units, lengths == 0], axis=1).astype(np.float64)
 
     def uniform(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
         """Codes (rows, 3). Each run of at most LONGEST words is equally probable, and so is no answer if training rows have none."""
         assert sizes is not None
-        has_none = bool(self.head.answers(train))
-        codes = [_random_run(words, has_none, rng) for words in (sizes - 1).tolist()]
+        may_have_none = bool(self.head.answers(train))
+        codes = [_random_run(words, may_have_none, rng) for words in (sizes - 1).tolist()]
         return np.array(codes, dtype=np.float64).reshape(-1, 3)
 
-    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str]) -> np.ndarray:
+    def usual(self, train: np.ndarray, train_texts: Texts, last_texts: Texts, first_texts: Texts) -> np.ndarray:
         """A sliding window (`window_answer`) of the median length of the training answers."""
         lengths = [length for length in _lengths(train) if length]
         median = int(np.median(lengths)) if lengths else 1
-        answers = [window_answer(question, passage, median) for question, passage in zip(firsts, rows, strict=True)]
+        answers = [window_answer(*texts, median) for texts in zip(first_texts, last_texts, strict=True)]
         return np.array(answers, dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """No answer, if training rows have none or nothing else, and the most frequent answer. Scoring further ones on all rows would take long."""
-        answers = [parse_gold(target).texts for target in train.tolist()]
-        firsts = Counter(texts[0] for texts in answers if texts)
-        constants: list[Target] = [text for text, _ in firsts.most_common(1)]
-        if not constants or firsts.total() < len(answers):
-            constants.insert(0, NONE)
+        gold_texts = [parse_gold(target).texts for target in train.tolist()]
+        first_answers = Counter(texts[0] for texts in gold_texts if texts)
+        constants: list[Target] = [text for text, _ in first_answers.most_common(1)]
+        if not constants or first_answers.total() < len(train):
+            constants.insert(0, NO_ANSWER)
         return constants
 
 
 def _lengths(targets: np.ndarray) -> list[int]:
     """The number of words of the first answer of each of the targets (rows,); 0 for those without an answer."""
-    answers = [parse_gold(target).texts for target in targets.tolist()]
-    return [len(units_of(texts[0])) - 1 if texts else 0 for texts in answers]
+    gold_texts = [parse_gold(target).texts for target in targets.tolist()]
+    return [len(units_of(texts[0])) - 1 if texts else 0 for texts in gold_texts]
 
 
-def _random_run(words: int, has_none: bool, rng: np.random.Generator) -> tuple[int, int, bool]:
+def _random_run(words: int, may_have_none: bool, rng: np.random.Generator) -> tuple[int, int, bool]:
     """The codes of a run of at most LONGEST of these words, or of no answer if there may be none, all equally probable."""
-    counts = [int(has_none), *range(words, max(words - LONGEST, 0), -1)]  # how many have 0 words, 1 word and so on
+    counts = [int(may_have_none), *range(words, max(words - LONGEST, 0), -1)]  # how many have 0 words, 1 word and so on
     number = int(rng.integers(max(1, sum(counts))))  # of the drawn run among all, the shorter ones first
     for length, count in enumerate(counts):
         if number < count:

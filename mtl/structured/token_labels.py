@@ -11,7 +11,7 @@ import numpy as np
 
 from mtl.structured.span_f1 import OUTSIDE
 from mtl.structured.unit_features import token_features
-from mtl.tasks.floor_targets import Sizes, Target
+from mtl.tasks.floor_targets import Sizes, Target, Texts
 from mtl.tasks.head_targets import PAST, ClassesHead, by_row
 from mtl.tasks.target_kind import UnitKind
 from mtl.tasks.task import Task
@@ -173,16 +173,16 @@ class TokenLabels(UnitKind):
         """The most frequent tag; among equally frequent ones, the first label."""
         return str(self.constants(train)[0])
 
-    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str]) -> np.ndarray:
-        """The most frequent tag of each word in the training rows, whose texts are `texts`; for other words, the most frequent one of all."""
+    def usual(self, train: np.ndarray, train_texts: Texts, last_texts: Texts, first_texts: Texts) -> np.ndarray:
+        """The most frequent tag of each word in the training rows; for other words, the most frequent one of all."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for target, text in zip(train, texts, strict=True):
+        for target, text in zip(train, train_texts, strict=True):
             for tag, token in zip(target.split(), tokens_of(text), strict=True):
                 counts[token][tag] += 1
         # Of equally frequent tags, the first.
         tag_of = {token: max(self.labels, key=tags.__getitem__) for token, tags in counts.items()}
         commonest = self.commonest(train)
-        answers = [" ".join(tag_of.get(token, commonest) for token in tokens_of(text)) for text in rows]
+        answers = [" ".join(tag_of.get(token, commonest) for token in tokens_of(text)) for text in last_texts]
         return np.array(answers, dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:

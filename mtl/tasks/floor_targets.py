@@ -12,6 +12,7 @@ import numpy as np
 from mtl.tasks.head_targets import HeadTargets
 
 Target = float | str
+Texts = Sequence[str]
 Sizes = np.ndarray | None  # int64 (rows,), the number of inputs, or of units, of each row; None if each row has one
 
 LEAST_PROBABILITY = 1e-6  # of a class, as estimators' probabilities are taken: their logarithms are finite

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mtl.tasks.floor_targets import FloorTargets, Target
+from mtl.tasks.floor_targets import FloorTargets, Target, Texts
 from mtl.tasks.head_targets import HeadTargets
 from mtl.tasks.task import Task
 
@@ -156,9 +156,9 @@ class UnitKind(TargetKind):
         """What a linear model reads of each unit of a row with these texts: names of binary features."""
 
     @abstractmethod
-    def usual(self, train: np.ndarray, texts: Sequence[str], rows: Sequence[str], firsts: Sequence[str]) -> np.ndarray:
+    def usual(self, train: np.ndarray, train_texts: Texts, last_texts: Texts, first_texts: Texts) -> np.ndarray:
         """The most frequent answer to each unit's words in the training rows: targets (rows,) of the rows with these last texts and, of pairs, first
-        texts. `texts` are the last ones of the training rows."""
+        texts. `train` are the targets of the training rows, `train_texts` their last texts."""
 
     def join_text(self, tokens: Sequence[str]) -> str:
         """The text that a list of tokens stands for."""

@@ -15,7 +15,7 @@ from scipy.special import log_softmax
 
 from mtl.data.examples import read_examples
 from mtl.methods.given_rows import as_codes
-from mtl.structured.answer import NONE_ALLOWED
+from mtl.structured.answer import MAY_HAVE_NONE
 from mtl.structured.answer_cells import parse_gold
 from mtl.structured.passages import LONGEST, unit_text, units_of
 from mtl.tasks.targets import TARGET_KINDS, target_kind
@@ -90,7 +90,7 @@ def test_a_declaration(declared: dict[str, Any], problem: str | None) -> None:
 def test_codes_stand_for_the_words_of_the_first_answer(caplog: pytest.LogCaptureFixture) -> None:
     head = KIND.head
     answers = head.answers(TARGETS)
-    assert answers == [NONE_ALLOWED] and head.answers(TARGETS[[0, 2]]) == [] and head.outputs(answers) == 2
+    assert answers == [MAY_HAVE_NONE] and head.answers(TARGETS[[0, 2]]) == [] and head.outputs(answers) == 2
     codes = head.encode(TARGETS, answers, PASSAGES)
     assert codes.tolist() == [[2, 2, 0], [0, 0, 1], [7, 7, 0]] and not caplog.records
     assert head.decode(codes, answers, PASSAGES).tolist() == ["1984", "", "Warsaw"]
@@ -181,7 +181,7 @@ def test_random_answers_are_runs_of_words() -> None:
 
     def drawn(draw: Any) -> Counter[str]:
         codes = draw(TARGETS[:2], rows, sizes, rng)
-        return Counter(KIND.head.decode(codes, [NONE_ALLOWED], ["a b c d"] * rows).tolist())
+        return Counter(KIND.head.decode(codes, [MAY_HAVE_NONE], ["a b c d"] * rows).tolist())
 
     of_training, of_all = drawn(KIND.draw), drawn(KIND.uniform)
     assert set(of_training) == {"", *"abcd"} and of_training[""] / rows == pytest.approx(0.5, abs=0.05)
@@ -189,7 +189,7 @@ def test_random_answers_are_runs_of_words() -> None:
     assert all(count / rows == pytest.approx(1 / 11, abs=0.03) for count in of_all.values())
     for draw in (KIND.draw, KIND.uniform):  # a passage without words has no run
         codes = draw(TARGETS[:1], 2, np.array([1, 1]), rng)
-        assert KIND.head.decode(codes, [NONE_ALLOWED], ["", " "]).tolist() == ["", ""]
+        assert KIND.head.decode(codes, [MAY_HAVE_NONE], ["", " "]).tolist() == ["", ""]
     assert KIND.usual(TARGETS, PASSAGES, [PASSAGE], ["Who moved to Warsaw?"]).tolist() == ["Anna"]
 
 
@@ -209,11 +209,11 @@ def test_what_people_read_of_answers() -> None:
 
 
 def test_targets_from_python_are_located_in_the_row() -> None:
-    codes = as_codes(TASK, [TEXTS, TEXTS], ["Warsaw", ""], [NONE_ALLOWED])
+    codes = as_codes(TASK, [TEXTS, TEXTS], ["Warsaw", ""], [MAY_HAVE_NONE])
     np.testing.assert_array_equal(
-        codes, KIND.head.encode(np.array([located(["Warsaw"]), located([])]), [NONE_ALLOWED], PASSAGES[:2])
+        codes, KIND.head.encode(np.array([located(["Warsaw"]), located([])]), [MAY_HAVE_NONE], PASSAGES[:2])
     )
     with raises_input_error(key="targets"):
-        as_codes(TASK, [TEXTS], ["Cracow"], [NONE_ALLOWED])
+        as_codes(TASK, [TEXTS], ["Cracow"], [MAY_HAVE_NONE])
     with raises_input_error(key="targets"):
-        as_codes(TASK, [TEXTS], ["Warsaw", "1984"], [NONE_ALLOWED])
+        as_codes(TASK, [TEXTS], ["Warsaw", "1984"], [MAY_HAVE_NONE])

@@ -34,8 +34,8 @@ def guessed(
     if guess == "constant":
         return kind.repeat(best_constant(task, train.scored_rows), len(rows), sizes)
     if guess == "majority" and isinstance(kind, UnitKind):
-        firsts = [texts[number] for number in rows.texts[:, 0].tolist()]
-        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), firsts)
+        first_texts = [texts[number] for number in rows.texts[:, 0].tolist()]
+        return kind.usual(train.targets, last_texts(task, train, texts), last_texts(task, rows, texts), first_texts)
     if guess == "majority":
         return kind.repeat(kind.commonest(train.targets), len(rows), sizes)
     draw = kind.draw if guess == "random" else kind.uniform
