@@ -5,7 +5,6 @@ units is cut at its end; no model reads the units after the cut. A text without 
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,20 +27,13 @@ def with_token_spans(
     splits: dict[str, dict[str, Split]] = {}
     for task in dataset.tasks:
         splits[task.id] = {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
-    placer.warn()
+    placer.log_warnings()
     return replace(dataset, splits=splits, texts=placer.raw_texts()), placer.texts()
 
 
-class CutText(NamedTuple):
-    """A text that keeps some tokens of another one. It is a new text, because other rows may read the same text around other spans."""
-
-    number: int  # which follows those of the existing texts
-    source: int  # the number of the text that it is cut from
-    words: list[str]
-
-
 class SpanPlacer:
-    """Finds the tokens of spans, and cuts long texts around their spans. After all splits are placed, it has the texts with those that are cut."""
+    """Finds the tokens of spans and the steps of units, and cuts long texts around their spans. A caller passes every split to `place`, and then
+    calls `log_warnings`, `texts` and `raw_texts`, which cover what all splits have added. Texts are known by their numbers."""
 
     def __init__(
         self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
@@ -50,9 +42,11 @@ class SpanPlacer:
         reads the words of `mtl.data.text.BOUNDARIES` around each text; `max_length` does not count them."""
         self._texts, self._raw = texts, raw
         self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
-        self._first_token = 1 if boundary_words else 0  # the place of a text's first token in what an encoder reads
-        self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # by text, its tokens and their characters
-        self._cut: dict[tuple[int, bytes], CutText] = {}  # by their source and the places of the tokens that they keep
+        self._first_token = 1 if boundary_words else 0  # the position of a text's first token in what an encoder reads
+        self._words: dict[int, tuple[list[str], np.ndarray]] = {}  # by text, its words (tokens) and their characters
+        # A cut text is a new one, because other rows may read the same text around other spans.
+        self._cut_numbers: dict[tuple[int, bytes], int] = {}  # by the number of its source and the tokens that it keeps
+        self._cut_words: list[list[str]] = []  # in the order of their numbers, which follow those of the existing texts
         self._missed_spans = 0  # the number of spans that share no character with a token
         self._unread_units = 0  # the number of units that are after the cut
 
@@ -68,70 +62,77 @@ class SpanPlacer:
         for row, spans in enumerate(split.spans):
             for side in np.unique(sides):
                 is_there = sides == side
-                texts[row, side], tokens = self._read_text(int(split.texts[row, side]), spans[is_there])
-                token_spans[row, is_there] = tokens + self._first_token
+                texts[row, side], text_spans = self._read_text(int(split.texts[row, side]), spans[is_there])
+                token_spans[row, is_there] = text_spans + self._first_token
         return replace(split, texts=texts, token_spans=token_spans)
 
     def texts(self) -> TokenizedTexts:
         """All texts as an encoder reads them, those that are cut around spans last."""
-        texts = self._texts.with_further([text.words for text in self._cut.values()]) if self._cut else self._texts
+        texts = self._texts.with_further(self._cut_words) if self._cut_words else self._texts
         return texts.with_boundaries() if self._boundary_words else texts
 
     def raw_texts(self) -> list[str]:
         """The same texts as strings, each that is cut as the whole text that it is cut from."""
-        return [*self._raw, *(self._raw[text.source] for text in self._cut.values())]
+        return [*self._raw, *(self._raw[source] for source, _ in self._cut_numbers)]
 
-    def warn(self) -> None:
-        """Log warnings, with counts, about texts that are cut around their spans, units that are cut, and spans without a token of their own."""
+    def log_warnings(self) -> None:
+        """Log, with counts, the texts that are cut around their spans, the units that are cut, and the spans without a token of their own."""
         limit = f"max_length={self._max_length}"
-        if self._cut:
+        if self._cut_words:
             kept = "they keep the tokens nearest to their spans"
-            logger.warning("%d texts with spans are longer than %s tokens; %s", len(self._cut), limit, kept)
+            logger.warning("%d texts with spans are longer than %s tokens; %s", len(self._cut_words), limit, kept)
         if self._unread_units:
             logger.warning("%d tokens to predict are after %s; no model reads them", self._unread_units, limit)
         if self._missed_spans:
             nearest = "the token nearest to them is read instead"
             logger.warning("%d spans have no token of their own; %s", self._missed_spans, nearest)
 
-    def _read_text(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
+    def _read_text(self, number: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
         """The number of the text that is read in place of this one, and the token spans in it, (spans, 2). `spans` are in characters."""
-        words, characters = self._tokens_of(text)
-        tokens, missed = span_tokens(spans, characters)
+        words, characters = self._words_of(number)
+        token_spans, missed = span_tokens(spans, characters)
         self._missed_spans += missed
         if len(words) <= self._max_length:
-            return text, tokens
-        kept = nearest_tokens(len(words), tokens, self._max_length)
-        key = text, kept.tobytes()
-        if key not in self._cut:
-            self._cut[key] = CutText(len(self._raw) + len(self._cut), text, [words[token] for token in kept])
-        # If 3, 4, 9 are kept, [4, 9] becomes [1, 2]. A span is never empty: with too few tokens, it gets the last one.
-        first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
-        stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)
-        return self._cut[key].number, np.stack([first, stop], axis=1)
+            return number, token_spans
+        kept = nearest_tokens(len(words), token_spans, self._max_length)
+        key = number, kept.tobytes()
+        if key not in self._cut_numbers:
+            self._cut_numbers[key] = len(self._raw) + len(self._cut_words)
+            self._cut_words.append([words[token] for token in kept])
+        return self._cut_numbers[key], _spans_within(kept, token_spans)
 
     def _add_steps(self, kind: UnitKind, split: Split) -> Split:
         """The split with the steps of its units, (rows, most units), PAST after the last one of a row."""
-        texts, rows = np.unique(split.texts[:, -1], return_inverse=True)
-        steps = [self._unit_steps(text, kind.units(self._raw[text])) for text in texts.tolist()]
-        padded = np.full((len(steps), max(map(len, steps), default=0)), PAST)
-        for row, text_steps in zip(padded, steps, strict=True):
-            row[: len(text_steps)] = text_steps
-        return replace(split, steps=padded[rows.ravel()])
+        numbers, text_of_row = np.unique(split.texts[:, -1], return_inverse=True)
+        steps_by_text = [self._unit_steps(number, kind.units(self._raw[number])) for number in numbers.tolist()]
+        padded_steps = np.full((len(steps_by_text), max(map(len, steps_by_text), default=0)), PAST)
+        for padded, steps in zip(padded_steps, steps_by_text, strict=True):
+            padded[: len(steps)] = steps
+        return replace(split, steps=padded_steps[text_of_row.ravel()])
 
-    def _unit_steps(self, text: int, units: np.ndarray) -> np.ndarray:
+    def _unit_steps(self, number: int, units: np.ndarray) -> np.ndarray:
         """The step of each unit that the encoder reads, int64 (units,), as `mtl.model.heads.unit_vectors` takes them."""
         is_whole = units[:, 0] == units[:, 1]  # which stands for the whole text
-        _, characters = self._tokens_of(text)
-        tokens, _ = span_tokens(units, characters)
-        is_read = is_whole | (tokens[:, 0] < self._max_length)
+        _, characters = self._words_of(number)
+        unit_tokens, _ = span_tokens(units, characters)
+        first_tokens = unit_tokens[:, 0]
+        is_read = is_whole | (first_tokens < self._max_length)
         self._unread_units += int((~is_read).sum())
-        return np.where(is_whole, WHOLE, tokens[:, 0] + self._first_token)[is_read]
+        return np.where(is_whole, WHOLE, first_tokens + self._first_token)[is_read]
 
-    def _tokens_of(self, text: int) -> tuple[list[str], np.ndarray]:
-        """All tokens of a text, also those that are cut, and the characters that each consists of."""
-        if text not in self._tokens:
-            words = self._texts.words(text)
+    def _words_of(self, number: int) -> tuple[list[str], np.ndarray]:
+        """All words (tokens) of a text, also those that are cut, and the characters that each consists of, (words, 2)."""
+        if number not in self._words:
+            words = self._texts.words(number)
             if len(words) >= self._max_length:  # the text may have been cut, so it is tokenized again
-                words = moses(self._language)(self._raw[text]) or words
-            self._tokens[text] = words, token_characters(self._raw[text], words)
-        return self._tokens[text]
+                words = moses(self._language)(self._raw[number]) or words
+            self._words[number] = words, token_characters(self._raw[number], words)
+        return self._words[number]
+
+
+def _spans_within(kept: np.ndarray, token_spans: np.ndarray) -> np.ndarray:
+    """The spans in a cut text, which keeps these tokens of its source: if it keeps 3, 4 and 9, the span [4, 9] becomes [1, 2]. A span is never
+    empty: where no token of it is kept, it has the next one that is, or the last."""
+    first = np.minimum(np.searchsorted(kept, token_spans[:, 0]), len(kept) - 1)
+    stop = np.maximum(np.searchsorted(kept, token_spans[:, 1]), first + 1)
+    return np.stack([first, stop], axis=1)
