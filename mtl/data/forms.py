@@ -26,9 +26,9 @@ NumberedRows = Iterator[tuple[int, dict[str, Any]]]  # rows, each with its line:
 NumberedCells = Iterator[tuple[int, list[str]]]  # the rows of a table: their cells alone
 MOST_COLUMNS = 10_000
 SUFFIXES = {
-    **{".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"},
-    **{".parquet": "parquet", ".txt": "txt", ".conll": "conll", ".conllu": "conll", ".bio": "conll", ".iob": "conll"},
-}
+    ".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".txt": "txt",
+    ".conll": "conll", ".conllu": "conll", ".bio": "conll", ".iob": "conll",
+}  # fmt: skip
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 TABLES = {"tsv": ("\t", False), "csv": (",", True)}  # the separator, and whether cells are quoted
 SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
@@ -50,6 +50,17 @@ def form_of(path: Path, layout: Layout = PLAIN) -> str:
     raise InputError(f"unknown format; a data file's name ends in {', '.join(SUFFIXES)}", path=path)
 
 
+def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
+    """The column and the value that a part COLUMN=VALUE names; (None, "") without a part, and for a key of a .json file. Else raises InputError."""
+    name, equals, value = (layout.part or "").partition("=")
+    if layout.part is None or (not equals and form_of(path, layout) == "json"):
+        return None, ""
+    if not equals:
+        problem = f"has no part {layout.part!r}; a part of it is COLUMN=VALUE, as in {path.name}#split=train"
+        raise InputError(problem, path=path)
+    return name, value
+
+
 def file_rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> NumberedRows:
     """The rows of the file itself, each with its line. Of parquet, these columns are decoded, or all. Raises InputError, with the file and line."""
     form = form_of(path, layout)
@@ -59,24 +70,29 @@ def file_rows(path: Path, layout: Layout, columns: Sequence[str] | None) -> Numb
         header, rows = read_table(path, layout)
         yield from ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)
     elif form == "json":
-        content = "".join(data_lines(path, layout.reading.encoding))
-        column, _ = value_part(path, layout)  # `mtl.data.rows` selects the rows of a part COLUMN=VALUE
-        for line, row in json_rows(path, content, layout.part if column is None else None):
-            named_row = _renamed(path, line, row, layout.header)
-            _check_width(path, line, len(named_row))
-            yield line, named_row
+        yield from _json_file_rows(path, layout)
     elif form == "jsonl":
         for line, content in enumerate(row_lines(path, layout), start=1):
             row = parse_row(path, line, content)
-            _check_width(path, line, len(row))
+            _check_column_count(path, line, len(row))
             yield line, row
     elif form == "conll":
         yield from _sentence_rows(path, layout)
     elif form == "txt":
         name = layout.header[0] if layout.header else "text"
         yield from ((line, {name: content}) for line, content in enumerate(row_lines(path, layout), start=1))
-    else:
+    else:  # fasttext
         yield from _labelled_texts(path, layout)
+
+
+def _json_file_rows(path: Path, layout: Layout) -> NumberedRows:
+    """The rows of a .json file, with the columns of the layout's header; of a part that is a key, those below it."""
+    content = "".join(data_lines(path, layout.reading.encoding))
+    column, _ = value_part(path, layout)  # `mtl.data.rows` selects the rows of a part COLUMN=VALUE
+    for line, row in json_rows(path, content, layout.part if column is None else None):
+        named_row = _renamed(path, line, row, layout.header)
+        _check_column_count(path, line, len(named_row))
+        yield line, named_row
 
 
 def _labelled_texts(path: Path, layout: Layout) -> Iterator[tuple[int, dict[str, str]]]:
@@ -119,7 +135,7 @@ def _sentence_rows(path: Path, layout: Layout) -> NumberedRows:
 
 
 def _renamed(path: Path, line: int, row: dict[str, Any], header: Sequence[str] | None) -> dict[str, Any]:
-    """The row with the names of the header, if it is a list of cells, which `json_rows` numbers; else as it is."""
+    """The row with the names of the header, if it is a list of cells, which `json_rows` names column_1, column_2, …; else as it is."""
     if header is None or list(row) != [f"column_{number}" for number in range(1, len(row) + 1)]:
         return row
     if len(row) != len(header):
@@ -127,20 +143,9 @@ def _renamed(path: Path, line: int, row: dict[str, Any], header: Sequence[str] |
     return dict(zip(header, row.values(), strict=True))
 
 
-def _check_width(path: Path, line: int, columns: int) -> None:
+def _check_column_count(path: Path, line: int, columns: int) -> None:
     if columns > MOST_COLUMNS:
         raise InputError(f"{columns:,} columns; mtl reads at most {MOST_COLUMNS:,}", path=path, line=line)
-
-
-def value_part(path: Path, layout: Layout) -> tuple[str | None, str]:
-    """The column and the value that a part COLUMN=VALUE names; None without one. Raises InputError for a part that only .json files have."""
-    name, equals, value = (layout.part or "").partition("=")
-    if layout.part is None or (not equals and form_of(path, layout) == "json"):
-        return None, ""
-    if not equals:
-        problem = f"has no part {layout.part!r}; a part of it is COLUMN=VALUE, as in {path.name}#split=train"
-        raise InputError(problem, path=path)
-    return name, value
 
 
 def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], NumberedCells]:
@@ -148,13 +153,16 @@ def read_table(path: Path, layout: Layout) -> tuple[Sequence[str], NumberedCells
     names of the layout's header: then the header names them, and the first row is one of the rows."""
     separator, is_quoted = separator_of(path, layout)
     lines = data_lines(path, layout.reading.encoding)
-    unquoted = ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
-    rows = quoted_rows(path, lines, separator) if is_quoted else unquoted
+    if is_quoted:
+        rows = quoted_rows(path, lines, separator)
+    else:
+        rows = ((number, _without_end(line).split(separator)) for number, line in enumerate(lines, start=1))
     line, first = next(rows, (1, list[str]()))
-    _check_width(path, 1, len(first))
-    names: Sequence[str] = first
-    if layout.header and first and not set(first) & set(layout.header):
-        names, rows = layout.header, chain([(line, first)], rows)
+    _check_column_count(path, 1, len(first))
+    stated_names = layout.header or first
+    has_header_row = not first or not set(first).isdisjoint(stated_names)
+    names = first if has_header_row else stated_names
+    rows = rows if has_header_row else chain([(line, first)], rows)
     return names, _checked_rows(path, rows, len(names), separator, is_quoted)
 
 
@@ -167,13 +175,13 @@ def separator_of(path: Path, layout: Layout) -> tuple[str, bool]:
 
 def _checked_rows(path: Path, rows: NumberedCells, width: int, separator: str, is_quoted: bool) -> NumberedCells:
     """The rows, but for empty lines after the last one. Raises InputError for a row with another number of cells than `width`."""
-    first_empty = 0  # the first of the empty lines before this one; 0: there is none
+    empty_line: int | None = None  # the first of the empty lines directly before this one
     for line, cells in rows:
         if cells == [""] and width > 1:
-            first_empty = first_empty or line
+            empty_line = empty_line or line
             continue
-        if first_empty:
-            raise InputError(f"an empty line between rows of {width} cells; delete it", path=path, line=first_empty)
+        if empty_line:
+            raise InputError(f"an empty line between rows of {width} cells; delete it", path=path, line=empty_line)
         if len(cells) != width:
             names = SEPARATORS.get(separator, repr(separator))
             rule = f"one row a line, cells set apart by {names}"

@@ -57,7 +57,7 @@ def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | No
 def column_names(path: Path, layout: Layout = PLAIN) -> list[str]:
     """The names of a file's columns in their order; of a file of objects, those of its first 100 rows, unless null. Errors: as `read_records`."""
     if form_of(path, layout) in TABLES and layout.beside is None:
-        return list(read_table(path, layout)[0])
+        return list(read_table(path, layout)[0])  # of numbered parts, the names in the first one
     if form_of(path, layout) == "parquet" and layout.beside is None:
         return parquet_names(path)
     rows = islice(stream_rows(path, layout), FIRST_ROWS)
