@@ -117,9 +117,9 @@ def _make(arguments: argparse.Namespace) -> None:
 
 def _init_suite(arguments: argparse.Namespace) -> None:
     from mtl.benchmark_making.init_suite.init_suite import init_suite
-    from mtl.benchmark_making.init_suite.known_keys import known_answers
+    from mtl.benchmark_making.init_suite.known_keys import parse_answers
 
-    answers = known_answers(arguments.answer)
+    answers = parse_answers(arguments.answer)
     print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out, answers).summary)
 
 

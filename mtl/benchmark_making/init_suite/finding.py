@@ -24,9 +24,9 @@ NO_SPLIT = "no name has the word of a split: are these the training rows, of whi
 MOST_TEXTS = 20  # .txt files in a folder whose names say no split; if there are more, each is a text
 MOST_TASKS = 20  # of files where nothing says a split
 # Why files are of no task.
-TEXTS = "of a text each (write one file for each split, with the columns text and label)"
-NAMELESS = "named after no split"
-OTHER_FORMS = "of a form that is not read (unpack archives)"
+WHY_TEXT = "of a text each (write one file for each split, with the columns text and label)"
+WHY_NAMELESS = "named after no split"
+WHY_FORM = "of a form that is not read (unpack archives)"
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,15 @@ def find_tasks(data_dir: Path) -> DataFolder:
     data = [file for file in files if file.may_be_data and file not in texts]
     tasks = named_tasks([file for file in data if file.split], root)
     nameless = [file for file in data if not file.split]
-    for file in nameless:
+    for file in nameless:  # one with splits within stays, too: `unread_files_lines` drops the files that tasks read
         if parts := _splits_within(data_dir, file):
             tasks += named_tasks(parts, root, {task.id for task in tasks})
-    if not tasks and (tasks := _training_tasks(nameless, root)):
-        nameless = []
+    if not tasks:
+        tasks = _training_tasks(nameless, root)
+        nameless = [] if tasks else nameless
     others = [file for file in files if not file.may_be_data and file.suffix not in DATA_SUFFIXES]
     other_forms = [file for file in others if file.split or file.suffix in ARCHIVES]
-    unread = {TEXTS: texts, NAMELESS: nameless, OTHER_FORMS: other_forms}
+    unread = {WHY_TEXT: [file for file in files if file in texts], WHY_NAMELESS: nameless, WHY_FORM: other_forms}
     return DataFolder(data_dir, tasks, {why: [str(file.path) for file in group] for why, group in unread.items()})
 
 
@@ -73,15 +74,15 @@ def all_files(data_dir: Path) -> list[PurePosixPath]:
     return paths
 
 
-def _single_texts(files: Sequence[NamedFile]) -> dict[NamedFile, None]:
+def _single_texts(files: Sequence[NamedFile]) -> set[NamedFile]:
     """The .txt files that are a text each: too many in one folder whose names say no split."""
     texts = [file for file in files if file.path.suffix.lower() == ".txt" and not SPLIT_WORD.search(file.path.stem)]
     texts_by_folder = Counter(file.path.parent for file in texts)
-    return dict.fromkeys(file for file in texts if texts_by_folder[file.path.parent] > MOST_TEXTS)
+    return {file for file in texts if texts_by_folder[file.path.parent] > MOST_TEXTS}
 
 
 def _training_tasks(files: Sequence[NamedFile], root: str) -> list[Guess]:
-    """The tasks of files that may hold training rows, each with the question whether they do; none if they are too many."""
+    """The tasks of files that may hold training rows, each with the question whether they do; an empty list if they are too many."""
     tasks = named_tasks([replace(file, split="train") for file in files], root)
     for task in tasks:
         task.questions.append(f"files.train: may be {task.files['train']}: {NO_SPLIT}")
@@ -89,7 +90,7 @@ def _training_tasks(files: Sequence[NamedFile], root: str) -> list[Guess]:
 
 
 def _splits_within(data_dir: Path, file: NamedFile) -> list[NamedFile]:
-    """The parts of a file that are splits: below keys of its object, or the rows with each value of its column split. None if it cannot be read."""
+    """The parts of a file that are splits: below keys of its object, or the rows with each value of its column split. Empty if it cannot be read."""
     try:
         path = inside(data_dir, str(file.path))
         splits_by_part = _splits_by_key(path) or _splits_by_value(path)
@@ -99,7 +100,7 @@ def _splits_within(data_dir: Path, file: NamedFile) -> list[NamedFile]:
 
 
 def _splits_by_key(path: Path) -> dict[str, str]:
-    """The split of each key of a JSON object that has the word of one and may hold rows; none if no key is that word alone."""
+    """The split of each key of a JSON object that has the word of one and may hold rows; empty if no key is that word alone."""
     if form_of(path, Layout()) != "json":
         return {}
     content = parse_object(path, "".join(data_lines(path, None))) or {}
@@ -108,7 +109,7 @@ def _splits_by_key(path: Path) -> dict[str, str]:
 
 
 def _splits_by_value(path: Path) -> dict[str, str]:
-    """The split of each value of the column split, as in split=train; none if one of them is no word of a split."""
+    """The split of each value of the column split, as in split=train; empty if one of them is no word of a split."""
     column = read_table(path, Layout(reading=sniff(path).reading)).columns.get("split")
     values = {} if column is None else column.counts
     are_splits = all(value.lower() in SPLIT_OF for value in values)

@@ -102,9 +102,8 @@ def _kind_of_words(guess: Guess, main: FileColumn, joined: FileColumn) -> str:
     are_mostly_texts = min(main.rows_of_several_words, len(main.counts)) * 2 > main.rows
     if are_mostly_texts:
         raise InputError(f"column {quoted(main.name)} holds texts ({values_in_rows(main)}): {TEXTS}")
-    guess.questions.append(
-        f"kind: {values_in_rows(main)} may be labels (kind: labels), or words without a list (kind: word)"
-    )
+    values = values_in_rows(main)
+    guess.questions.append(f"kind: {values} may be labels (kind: labels), or words without a list (kind: word)")
     return "word"
 
 

@@ -27,7 +27,6 @@ def named_label_columns(table: FileTable, known: TaskKeys) -> LabelColumns | Non
     if len(columns) > 1:
         are_truths = all(column.has_only_truths for column in columns)
         return LabelColumns(names, f"{len(columns)} columns", are_truths=are_truths)
-
     likely = next((way for way in possible_label_columns(table, columns) if way.names == names), None)
     if known.keys().isdisjoint({"kind", "label_separator"}):  # the user leaves open whether there are several
         return likely

@@ -20,10 +20,8 @@ def declare_labels(guess: Guess, main: FileColumn, joined: FileColumn) -> None:
     why = f"{quoted(most)} is the target of {percent(main.counts[most], main.rows)} of the rows"
     if len(labels) == 2 and main.counts[rare] < RARE * main.rows:
         guess.declare(f"{why}, so accuracy says little", metric="f1")
-        rows_with_rare = percent(main.counts[rare], main.rows)
-        guess.declare(
-            f"the rare label, in {rows_with_rare} of the rows; check that it is the one to find", positive=rare
-        )
+        share = percent(main.counts[rare], main.rows)
+        guess.declare(f"the rare label, in {share} of the rows; check that it is the one to find", positive=rare)
     else:
         further = "; macro_f1 gives all labels the same weight" if main.counts[most] > (1 - RARE) * main.rows else ""
         guess.declare(f"{why}{further}", metric="accuracy")

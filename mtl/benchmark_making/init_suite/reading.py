@@ -37,7 +37,6 @@ def read_tables(guess: Guess, data_dir: Path, known: TaskKeys) -> SplitTables:
     paths = {split: inside(data_dir, task.relative_paths(split)[0]) for split in guess.files if task.file_names(split)}
     if not paths:
         raise InputError("files: no file is left; name one, as in files.train=FILE")
-
     sniffed = {split: sniff(path, task.layout(split, data_dir)) for split, path in paths.items()}
     guess.questions += dict.fromkeys(question for file in sniffed.values() for question in file.questions)  # each once
     reading = _keys(_common_reading(guess.files, sniffed)) | _keys(known_reading)
@@ -47,7 +46,6 @@ def read_tables(guess: Guess, data_dir: Path, known: TaskKeys) -> SplitTables:
         _declare_made_up_header(guess, sniffed)
     elif known["header"] not in (None, True):  # both say that each table has a header line
         guess.declare(WHY_GIVEN, header=known["header"])
-
     task = replace(task, reading=Reading(**reading), header=guess.keys.get("header"))
     tables = SplitTables({split: read_table(path, task.layout(split, data_dir)) for split, path in paths.items()})
     guess.rows = {split: table.rows for split, table in tables.items()}
@@ -97,7 +95,6 @@ def _declare_made_up_header(guess: Guess, sniffed: Mapping[str, Sniffed]) -> Non
     lacking = [line for line in lines if line.cells not in headers]
     if not lacking:
         return
-
     first = lacking[0]
     odd_cells = f"{quoted_names(first.odd_cells)} in the first line of {first.file}"
     for line in lines:

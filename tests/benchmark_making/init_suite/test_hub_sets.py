@@ -19,7 +19,7 @@ from pyarrow import parquet
 from mtl.api.cli import main
 from mtl.benchmark_making.init_suite.hub_sets import CONVERTED
 from mtl.benchmark_making.init_suite.init_suite import init_suite
-from mtl.benchmark_making.init_suite.known_keys import known_answers
+from mtl.benchmark_making.init_suite.known_keys import parse_answers
 from mtl.data.loading import load_dataset
 from mtl.tasks.suite import load_suite
 
@@ -154,7 +154,7 @@ def test_answers_on_files_that_no_card_names(server: HubServer) -> None:
     assert "mtl init-suite hf://owner/asks@" in done.summary and "decide: asks: target" in done.summary
     done.path.unlink()
     files["README.md"] = b"---\nlicense: mit\n---\n"
-    done = init_suite("hf://owner/asks", "en", known=known_answers(["tasks.asks.target=tone"]))
+    done = init_suite("hf://owner/asks", "en", known=parse_answers(["tasks.asks.target=tone"]))
     assert load_suite(done.path).tasks["asks"].labels == ["x", "y"] and "license: mit" in done.document
 
 

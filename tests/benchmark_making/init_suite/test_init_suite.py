@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.finding import DataFolder
 from mtl.benchmark_making.init_suite.guess import Guess
 from mtl.benchmark_making.init_suite.init_suite import init_suite
-from mtl.benchmark_making.init_suite.known_keys import known_answers
+from mtl.benchmark_making.init_suite.known_keys import parse_answers
 from mtl.benchmark_making.init_suite.suite_guess import SuiteGuess, scalar
 from mtl.data.loading import load_dataset
 from mtl.tasks.suite import load_suite
@@ -130,7 +130,7 @@ def test_the_answer_for_a_task_that_is_left_out_has_its_spans_read(tmp_path: Pat
     (answer,) = shlex.split(str(caught.value).rpartition("--answer ")[2])
     for word, key in {"TEXT": "text", "LIST": "spans", "START": "start", "END": "stop", "TYPE": "label"}.items():
         answer = answer.replace(word, key)
-    made = init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known_answers([answer]))
+    made = init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=parse_answers([answer]))
     assert load_suite(made.path).tasks["d"].labels == ["O", "B-place"] and "not read" not in made.summary
 
 
@@ -172,7 +172,7 @@ def test_an_answer_that_fits_nothing_is_one_line_with_what_there_is(tmp_path: Pa
     for split in ("train", "dev"):
         write_table(tmp_path / "d" / f"{split}.csv", TONE, TONES, ",")
     named = answers if answers.startswith("target") else f"target=tone {answers}"
-    known = known_answers([f"tasks.d.{answer}" for answer in re.split(r" (?=\S+=)", named)])
+    known = parse_answers([f"tasks.d.{answer}" for answer in re.split(r" (?=\S+=)", named)])
     with raises_input_error():
         init_suite(tmp_path / "d", out=tmp_path / "d.yaml", known=known)
     assert not (tmp_path / "d.yaml").exists()
@@ -182,7 +182,7 @@ def test_a_file_that_an_answer_names_is_read(tmp_path: Path) -> None:
     for name in ("train", "held"):
         write_table(tmp_path / "d" / f"{name}.csv", TONE, TONES, ",")
     for number, answers in enumerate(([], ["tasks.d.files.dev=held.csv"])):
-        known = known_answers(["tasks.d.target=tone", *answers])
+        known = parse_answers(["tasks.d.target=tone", *answers])
         made = init_suite(tmp_path / "d", out=tmp_path / f"{number}.yaml", known=known)
         assert ('not read: 1 file named after no split: "held.csv"' in made.summary) == (not answers)
 
