@@ -13,7 +13,7 @@ from mtl.data.loading import load_dataset
 from mtl.data.text import TokenizedTexts, Vocabulary, tokenized
 from mtl.embedders import EMBEDDERS, recipes
 from mtl.embedders.find import Vectors, find_vectors
-from mtl.embedders.interface import Embeddings, EmbeddingsRequest, coverage
+from mtl.embedders.interface import Embeddings, EmbeddingsRequest, count_coverage
 from mtl.embedders.words import WordEmbeddings
 from mtl.jobs.job import Job
 from mtl.tasks.suite import load_suite
@@ -62,7 +62,7 @@ VECTORS = np.array([[0, 0], [2, 4], [1, 2], [3, 6]], dtype=np.float32)
 def two_words() -> WordEmbeddings:
     """Of the words pies and kot, in this order, with these vectors."""
     texts = TokenizedTexts.tokenize(["kot pies kot"], "pl", 9)
-    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, coverage(texts, np.ones(2, dtype=bool)), True)
+    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, VECTORS, count_coverage(texts, np.ones(2, dtype=bool)), True)
 
 
 def train_one_epoch(patch: pytest.MonkeyPatch) -> None:

@@ -52,18 +52,33 @@ class Coverage:
     unknown_types: np.ndarray = field(repr=False, compare=False)  # bool (types,), the words without a vector
 
     def __str__(self) -> str:
-        counts = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
-        all_types, all_tokens = map(sum, zip(*counts.values(), strict=True))
+        by_source = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
+        all_types, all_tokens = map(sum, zip(*by_source.values(), strict=True))
         return "; ".join(
             f"{name} {types:,} types ({types / all_types:.1%}), {tokens:,} tokens ({tokens / all_tokens:.1%})"
-            for name, (types, tokens) in counts.items()
+            for name, (types, tokens) in by_source.items()
             if types
         )
 
     def as_dict(self) -> dict[str, dict[str, int]]:
         """The numbers as in summary.json: {"found": {"types": …, "tokens": …}, …}."""
-        counts = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
-        return {name: {"types": types, "tokens": tokens} for name, (types, tokens) in counts.items()}
+        by_source = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
+        return {name: {"types": types, "tokens": tokens} for name, (types, tokens) in by_source.items()}
+
+
+def count_coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
+    """Count the types and tokens of the dataset's distinct texts. `has_vector` are the types with a vector of their own, bool (types,), and
+    `from_ngrams` those whose vectors come from their n-grams, bool (types,); None for embeddings without n-grams."""
+    tokens_by_type = np.bincount(texts.tokens, minlength=len(has_vector))
+    is_word = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
+    from_ngrams = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
+    unknown = is_word & ~(has_vector | from_ngrams)
+
+    def count(chosen: np.ndarray) -> tuple[int, int]:
+        """The numbers of words and of their tokens among the chosen types, bool (types,)."""
+        return int((chosen & is_word).sum()), int(tokens_by_type[chosen & is_word].sum())
+
+    return Coverage(count(has_vector), count(from_ngrams), count(unknown), unknown)
 
 
 class TokenVectors(Protocol):
@@ -88,7 +103,7 @@ class Embeddings(TokenVectors, Protocol):
         """How many words of the dataset's texts have a vector."""
 
     def embedder(self) -> Any:
-        """A new `mtl.model.sequences.Embedder`."""
+        """A new `mtl.model.sequences.Embedder`: a method, because each seed trains one of its own."""
 
     def sequences(self, texts: TokenizedTexts) -> "Sequences":
         """The embedder's input for the dataset's texts, from a cache if there is one."""
@@ -108,7 +123,7 @@ class Reader(TokenVectors, Protocol):
 
     @property
     def embedder(self) -> Any:
-        """The `mtl.model.sequences.Embedder`; its weights are loaded afterwards."""
+        """The `mtl.model.sequences.Embedder`: a property, because a reader has a single one, whose weights are loaded afterwards."""
 
     def sequences(self, texts: TokenizedTexts) -> "Sequences":
         """The embedder's input for the texts, valid until the next call."""
@@ -133,18 +148,3 @@ class EmbedderKind:
         """Raise InputError, which says what to install, if a package that the embeddings `name` need is missing."""
         if self.extra is not None:
             check_installed(self.extra, key="embeddings.name", value=name)
-
-
-def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
-    """Count the types and tokens of the dataset's distinct texts. `has_vector` are the types with a vector of their own, bool (types,), and
-    `from_ngrams` those whose vectors come from their n-grams, bool (types,); None for embeddings without n-grams."""
-    counts = np.bincount(texts.tokens, minlength=len(has_vector))
-    is_word = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
-    from_ngrams = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
-    unknown = is_word & ~(has_vector | from_ngrams)
-
-    def count(chosen: np.ndarray) -> tuple[int, int]:
-        """The numbers of words and of their tokens among the chosen types, bool (types,)."""
-        return int((chosen & is_word).sum()), int(counts[chosen & is_word].sum())
-
-    return Coverage(count(has_vector), count(from_ngrams), count(unknown), unknown)

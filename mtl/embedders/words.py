@@ -15,7 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders.find import check_dim
-from mtl.embedders.interface import Coverage, EmbeddingsRequest, coverage
+from mtl.embedders.interface import Coverage, EmbeddingsRequest, count_coverage
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.model.sequences import ArraySequences
 
@@ -26,7 +26,7 @@ def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     """Vectors drawn from N(0, 1) for the words of `frequent_words`. All other words are unknown."""
     options, texts = request.options, request.texts
     vocabulary = Vocabulary(frequent_words(texts, request.training_texts, options.min_count, options.max_words))
-    covered = coverage(texts, vocabulary.ids(texts.types) != Vocabulary.UNKNOWN)
+    covered = count_coverage(texts, vocabulary.ids(texts.types) != Vocabulary.UNKNOWN)
     return WordEmbeddings(vocabulary, options.dim, None, covered, options.trainable, sparse=options.sparse)
 
 
@@ -59,7 +59,7 @@ def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     words_of_ngrams = set(known) - words_in_file
     is_in_file = np.array([word in words_in_file for word in texts.types])
     is_from_ngrams = np.array([word in words_of_ngrams for word in texts.types])
-    covered = coverage(texts, is_in_file, is_from_ngrams)
+    covered = count_coverage(texts, is_in_file, is_from_ngrams)
     return WordEmbeddings(vocabulary, read.dim, vectors, covered, options.trainable, drawn, options.sparse)
 
 
@@ -158,13 +158,11 @@ class WordEmbedder(nn.Module):
         return torch.where((tokens >= first_added)[..., None], added, self.table(tokens.clamp(max=first_added - 1)))
 
 
-def frequent_words(
-    texts: TokenizedTexts, training_texts: np.ndarray, min_count: int, max_words: int | None
-) -> list[str]:
+def frequent_words(texts: TokenizedTexts, train_texts: np.ndarray, min_count: int, max_words: int | None) -> list[str]:
     """The words that get a vector of their own, in the order of `texts.types`: boundary words, and words that occur at least `min_count` times in
     the training texts, int64 (texts,), whose indices these are. Of frequent words, there are at most `max_words`, if it is not None: the most
     frequent ones, of equally frequent ones the first in `texts.types`, which is in order of first occurrence."""
-    counts = texts.counts(training_texts)
+    counts = texts.counts(train_texts)
     is_boundary = np.array([word in BOUNDARIES for word in texts.types], dtype=bool)
     is_frequent = (counts >= max(1, min_count)) & ~is_boundary
     if max_words is not None:

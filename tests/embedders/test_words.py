@@ -6,7 +6,7 @@ import torch
 from embedding_requests import VECTORS, two_words
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders.interface import coverage
+from mtl.embedders.interface import count_coverage
 from mtl.embedders.words import WordEmbedder, frequent_words
 from mtl.model.encoder import Encoder
 
@@ -81,15 +81,15 @@ def test_the_fingerprint_follows_words_and_vectors() -> None:
 
 def test_coverage_counts_types_and_tokens_without_boundary_words() -> None:
     found, from_ngrams = np.array([True, False, False]), np.array([False, True, False])
-    counted = coverage(COUNTED, found, from_ngrams)
+    counted = count_coverage(COUNTED, found, from_ngrams)
     expected = {"found": 3, "from_ngrams": 1, "unknown": 2}
     assert counted.as_dict() == {name: {"types": 1, "tokens": tokens} for name, tokens in expected.items()}
     assert str(counted).startswith("known 1 types (33.3%), 3 tokens (50.0%); from n-grams 1 types")
     assert counted.unknown_types.tolist() == [False, False, True]
-    counted = coverage(COUNTED, np.array([False, True, True]))
+    counted = count_coverage(COUNTED, np.array([False, True, True]))
     assert (counted.found, counted.from_ngrams, counted.unknown) == ((2, 3), (0, 0), (1, 3))
     assert "n-grams" not in str(counted)
     texts = COUNTED.with_boundaries()
     known = np.array([word == "kot" for word in texts.types])
-    assert coverage(texts, known).as_dict() == coverage(COUNTED, known[: len(COUNTED.types)]).as_dict()
-    assert coverage(texts, np.ones(len(texts.types), dtype=bool)).found == (3, 6)
+    assert count_coverage(texts, known).as_dict() == count_coverage(COUNTED, known[: len(COUNTED.types)]).as_dict()
+    assert count_coverage(texts, np.ones(len(texts.types), dtype=bool)).found == (3, 6)

@@ -18,7 +18,7 @@ import mtl
 from mtl.base.settings.schema import Config, EmbedderOptions
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.interface import Coverage, EmbedderKind, EmbeddingsRequest, RunReaderRequest, coverage
+from mtl.embedders.interface import Coverage, EmbedderKind, EmbeddingsRequest, RunReaderRequest, count_coverage
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
@@ -99,7 +99,7 @@ class LengthEmbeddings:
         self.embedder = lambda: LengthEmbedder(scale)
         self.coverage: Coverage | None = None
         if texts is not None:
-            self.coverage = coverage(texts, np.ones(len(texts.types), dtype=bool))
+            self.coverage = count_coverage(texts, np.ones(len(texts.types), dtype=bool))
 
     def fingerprint(self) -> str:
         return f"lengths × {self.scale}"

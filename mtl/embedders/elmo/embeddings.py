@@ -21,7 +21,7 @@ from mtl.base.wording import format_bytes
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
-from mtl.embedders.interface import Coverage, EmbeddingsRequest, RunReaderRequest, coverage
+from mtl.embedders.interface import Coverage, EmbeddingsRequest, RunReaderRequest, count_coverage
 from mtl.model.sequences import ArraySequences, Sequences
 
 FORMAT = 1  # of the cache: raised whenever the vectors of the same words change, or the layout of the files
@@ -33,7 +33,7 @@ def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
     """The embeddings of these texts by the ELMo in `request.path`. Raises InputError if the folder holds no ELMo."""
     options, texts = request.options, request.texts
     elmo, digest = load_elmo(request.path, options.exact, request.device)
-    complete = coverage(texts, np.ones(len(texts.types), dtype=bool))
+    complete = count_coverage(texts, np.ones(len(texts.types), dtype=bool))
     return ElmoEmbeddings(elmo, digest, options.precision, request.cache_dir if options.cache else None, complete)
 
 
@@ -220,7 +220,7 @@ class LayerCache:
             with Progress("computing ELMo's layers", tokens, "tokens") as bar:
                 tokens_per_shard = max(1, SHARD // row_size)
                 shard_numbers = np.cumsum([len(texts[key]) for key in missing]) // tokens_per_shard  # of each text
-                for keys in np.split(missing, np.flatnonzero(np.diff(shard_numbers)) + 1):
+                for keys in np.split(missing, np.flatnonzero(np.diff(shard_numbers)) + 1):  # the texts of one shard
                     self._write(keys.tolist(), [texts[key] for key in keys], bar)
 
     def _write(self, keys: list[str], texts: list[Sequence[str]], bar: Progress) -> None:
