@@ -42,7 +42,7 @@ class Progress:
     def __init__(self, title: str, total: int | None, unit: str, done: int = 0, at_most: bool = False) -> None:
         """The operation has `total` units (None: unknown), or `at_most` so many, of which `done` were done before; `unit` is a plural, or "B"."""
         self.done, self._note = done, ""
-        self._first = Advanced(next(_keys), title, done, done, total, unit, 0.0, "", at_most)
+        self._first = Advanced(next(_keys), title, done, first=done, total=total, unit=unit, seconds=0, at_most=at_most)
         self._begin = time.monotonic()
         self._next_event = self._begin
         self._is_hidden = _hidden.get()
@@ -71,7 +71,7 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Show a short text, such as a score, with the progress from now on."""
-        self._next_event = self._begin
+        self._next_event = self._begin  # so that it is shown at once
         self.reach(self.done, text)
 
     def _state(self, now: float) -> Advanced:

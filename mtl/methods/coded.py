@@ -80,8 +80,7 @@ def _learnable(head: HeadTargets, train: Split) -> Split:
     """The training rows without those that `HeadTargets.unlearnable` names, with a warning. Raises InputError if no row is left."""
     if train.steps is None:
         return train
-    units_read = (train.steps != PAST).sum(axis=1)
-    lost = head.unlearnable(train.targets, units_read)
+    lost = head.unlearnable(train.targets, units=(train.steps != PAST).sum(axis=1))
     if not lost.any():
         return train
     message = f"task {head.task.id}: max_length cuts the targets of {lost.sum()} of {len(train)} training rows"

@@ -168,9 +168,7 @@ def _origin(row: Row) -> str:
     assert row.run
     summary = row.run.summary
     seeds, machine = ", ".join(map(str, summary["seeds"])), "; ".join(summary["machine"])
-    packages = [
-        ", ".join(f"{name} {version}" for name, version in versions.items()) for versions in summary["versions"]
-    ]
+    packages = [", ".join(f"{name} {number}" for name, number in versions.items()) for versions in summary["versions"]]
     return (
         f"- {escaped(row.name)}: seeds {seeds}; {escaped(machine)}; {escaped('; '.join(packages))}; configuration and SHA-256 of the data in"
         f" {escaped(str(row.run.folder.summary))}; {_code(summary['command'])}"

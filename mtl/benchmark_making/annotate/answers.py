@@ -101,8 +101,7 @@ def _read_targets(path: Path, records: list[Record], task: Task, file: Path, row
                 raise ValueError(f"line {cell} of {file} is answered on line {answered_on[line]}, too; keep one answer")
             if not answer:
                 raise ValueError("has no answer; open the form, answer the row and export again")
-            candidates = None if task.candidates is None else len(rows[line].inputs)
-            targets[line] = kind.parse(answer, candidates)
+            targets[line] = kind.parse(answer, None if task.candidates is None else len(rows[line].inputs))
         except ValueError as error:
             raise InputError(str(error), path=path, line=record.line) from None
         answered_on[line] = record.line

@@ -79,8 +79,7 @@ def field_guess(task: Task, values: Field, targets: np.ndarray, groups: Sequence
     kind = target_kind(task)
     guesses = _guesses_by_value(kind, values, targets, _folds(groups))
     # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
-    constant = np.full_like(targets, kind.constants(targets)[0])
-    errors = _errors(kind, constant, targets)
+    errors = _errors(kind, np.full_like(targets, kind.constants(targets)[0]), targets)
     gains = errors - _errors(kind, guesses, targets)
     removed = gains.sum() / errors.sum() if errors.any() else 0.0
     if removed < LEAST_REMOVED or gains.mean() < STANDARD_ERRORS * gains.std() / np.sqrt(len(gains)):

@@ -42,6 +42,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Part:
+    """The rows of one split of a task that come from one file, and the findings about them."""
+
     task: Task
     split: str
     file: str  # that the rows come from, a path relative to the data folder

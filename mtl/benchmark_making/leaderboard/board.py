@@ -20,9 +20,7 @@ NOTE = (
 NOT_STATED = "not stated"  # in place of what a submission does not say of its system
 
 
-def submissions_board(
-    suite: Suite, tasks: LabelledTasks, scored: Sequence[ScoredSubmission], split: str
-) -> Leaderboard:
+def submission_board(suite: Suite, tasks: LabelledTasks, scored: Sequence[ScoredSubmission], split: str) -> Leaderboard:
     """The leaderboard of submissions, with scores and intervals rounded as the suite shows them, and the ranks of the scores before that."""
     rows = by_family(_row(suite, submission, split) for submission in scored)
     marks = [

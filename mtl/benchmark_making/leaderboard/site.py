@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mtl.base.wording import MISSING
-from mtl.benchmark_making.leaderboard.board import NOT_STATED, rounded, submissions_board
+from mtl.benchmark_making.leaderboard.board import NOT_STATED, rounded, submission_board
 from mtl.benchmark_making.leaderboard.scoring import LabelledTasks, ScoredSubmission
 from mtl.reports.board import Leaderboard
 from mtl.reports.document import document
@@ -34,7 +34,7 @@ def site_files(
 ) -> dict[str, str]:
     """The files of the site, by their path in it. `refused` says why a submission is not on the board, by its name."""
     in_order = sorted(scored, key=lambda submission: submission.name)
-    board = submissions_board(suite, tasks, in_order, split)
+    board = submission_board(suite, tasks, in_order, split)
     entries = _entries(board, in_order)
     pages = {f"systems/{entry.row.name}.html": _system_page(board, entry) for entry in entries}
     index = render_page(document([board], "", "", title=f"{suite.title} leaderboard"))

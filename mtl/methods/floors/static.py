@@ -19,6 +19,7 @@ from mtl.methods.method import BuildRequest
 from mtl.tasks.task import Task
 
 BLOCK = 4096  # texts
+VectorSource = Any  # a `WordFile`, or what a wing has in its place, with the same methods
 
 
 class StaticFloor(Floor):
@@ -30,18 +31,18 @@ class StaticFloor(Floor):
         static = request.config.static
         if static.path is None:
             assert request.vectors is not None
-            source: Any = WordFile(request.vectors)
+            source: VectorSource = WordFile(request.vectors)
         else:
             source = hook("text_vectors")(static.path)  # a wing has this hook, as `StaticKind.check` found
         words = self.inputs.words
         assert words is not None  # joined texts are refused for this method
         documents = [Document(text, words(number)) for number, text in enumerate(request.dataset.texts)]
-        self._vectors = TextVectors(source, documents)
+        self._text_vectors = TextVectors(source, documents)
         self.fingerprints |= source.fingerprints()
         self.embedding_parameters = source.size
 
     def new_features(self, task: Task, vectorizer: str | None) -> "TextVectors":
-        return self._vectors
+        return self._text_vectors
 
 
 class WordFile:
@@ -56,11 +57,11 @@ class WordFile:
         rows, dim = self._file.shape
         return rows * dim
 
-    def tokens(self, documents: Sequence[Document]) -> list[list[Any]]:
+    def tokens(self, documents: Sequence[Document]) -> list[list[str]]:
         """The tokens of each document: the words that the LSTM reads, too."""
         return [document.tokens for document in documents]
 
-    def vectors(self, tokens: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    def vectors(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Vectors of distinct tokens, float32 (tokens, dim), and which tokens have one, bool (tokens,)."""
         read = self._file.read(tokens)
         return read.vectors, read.has_vector & np.array([token != UNKNOWN for token in tokens], dtype=bool)
@@ -74,39 +75,39 @@ class TextVectors(RowFeatures):
     """Features from the means of texts' token vectors; a text without a known token has the mean 0. A row of one text with the mean u has the
     features u. A pair with the means u and v has [u, v, |u - v|, u * v] (Conneau et al. 2017, as in jiant's classifiers)."""
 
-    def __init__(self, source: Any, documents: Sequence[Document]) -> None:
+    def __init__(self, source: VectorSource, documents: Sequence[Document]) -> None:
         """Encode these documents of distinct texts, once and for all."""
-        self.source = source
-        self._vectors = self._means(documents)
-        known = int(self._vectors.any(axis=1).sum())
+        self._means = _mean_vectors(source, documents)
+        known = int(self._means.any(axis=1).sum())
         log = logger.info if known else logger.warning
         log("%s of %s texts have a word with a vector", f"{known:,}", f"{len(documents):,}")
         self._rows = {document.text: row for row, document in enumerate(documents)}
 
     def transform(self, rows: Iterable[Sequence[Document]]) -> np.ndarray:
         """The features of rows of these documents, float32 (rows, features)."""
-        sides = [self._vectors[[self._rows[document.text] for document in side]] for side in zip(*rows, strict=True)]
+        sides = [self._means[[self._rows[document.text] for document in side]] for side in zip(*rows, strict=True)]
         if len(sides) == 1:
             return sides[0]
         first, second = sides
         return np.concatenate([first, second, abs(first - second), first * second], axis=1)
 
-    def _means(self, documents: Sequence[Document]) -> np.ndarray:
-        """The means of texts, float32 (documents, dim)."""
-        tokens = self.source.tokens(documents)
-        distinct = dict.fromkeys(token for text in tokens for token in text)
-        index = {token: number for number, token in enumerate(distinct)}
-        vectors, known = self.source.vectors(list(index))
-        is_known = known.astype(np.float64)
-        means = np.zeros((len(documents), vectors.shape[1]), dtype=np.float32)
-        with Progress("encoding texts", len(documents), "texts") as bar:
-            for start in range(0, len(documents), BLOCK):
-                block = tokens[start : start + BLOCK]
-                columns = np.fromiter((index[token] for text in block for token in text), dtype=np.int64)
-                ends = np.cumsum([0, *map(len, block)])
-                bags = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(block), len(index)))  # of tokens
-                known_tokens = bags @ is_known
-                sums = bags.multiply(is_known).tocsr() @ vectors
-                means[start : start + len(block)] = sums / np.where(known_tokens == 0, 1, known_tokens)[:, None]
-                bar.advance(len(block))
-        return means
+
+def _mean_vectors(source: VectorSource, documents: Sequence[Document]) -> np.ndarray:
+    """The mean of the token vectors of each document, float32 (documents, dim)."""
+    tokens = source.tokens(documents)
+    distinct = dict.fromkeys(token for text in tokens for token in text)
+    index = {token: number for number, token in enumerate(distinct)}
+    vectors, known = source.vectors(list(index))
+    is_known = known.astype(np.float64)
+    means = np.zeros((len(documents), vectors.shape[1]), dtype=np.float32)
+    with Progress("encoding texts", len(documents), "texts") as bar:
+        for start in range(0, len(documents), BLOCK):
+            block = tokens[start : start + BLOCK]
+            columns = np.fromiter((index[token] for text in block for token in text), dtype=np.int64)
+            ends = np.cumsum([0, *map(len, block)])
+            bags = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(block), len(index)))  # of tokens
+            known_tokens = bags @ is_known
+            sums = bags.multiply(is_known).tocsr() @ vectors
+            means[start : start + len(block)] = sums / np.where(known_tokens == 0, 1, known_tokens)[:, None]
+            bar.advance(len(block))
+    return means

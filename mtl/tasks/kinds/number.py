@@ -41,6 +41,7 @@ class NumberHead(HeadTargets):
         return self._with(ends=(0.0, 1.0))
 
     def standard(self, outputs: np.ndarray) -> np.ndarray:
+        """The outputs, of which 0 and 1 mean `ends`, as outputs of which 0 and 1 mean the bounds of the task."""
         (low, high), (first, last) = self.ends, self.task.bounds
         return ((low - first + (high - low) * outputs) / (last - first)).astype(outputs.dtype)
 

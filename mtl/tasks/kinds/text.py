@@ -35,23 +35,6 @@ class Text(TargetKind):
         return unescape(line)
 
 
-def escape(text: str) -> str:
-    """The text in one line: a backslash, a tab, a line feed and a carriage return become two characters, as in JSON."""
-    return re.sub(r"[\\\t\n\r]", lambda match: ESCAPES[match[0]], text)
-
-
-def unescape(line: str) -> str:
-    """The text that `escape` wrote. Raises ValueError for a backslash that begins no escape."""
-
-    def character(match: re.Match[str]) -> str:
-        if match[0] not in CHARACTERS:
-            remedy = "write \\\\ for a backslash, \\t for a tab, \\n and \\r for line ends"
-            raise ValueError(f"{match[0]!r} is no escape; {remedy}")
-        return CHARACTERS[match[0]]
-
-    return re.sub(r"\\.?", character, line)
-
-
 class WordHead(ClassesHead):
     """One output for each target of the training rows."""
 
@@ -93,3 +76,20 @@ def is_word(text: str) -> bool:
     except UnicodeEncodeError:  # half a surrogate pair, or bytes of a file that are not UTF-8
         return False
     return bool(text.strip()) and not any(mark in text for mark in "\t\n\r")
+
+
+def escape(text: str) -> str:
+    """The text in one line: a backslash, a tab, a line feed and a carriage return become two characters, as in JSON."""
+    return re.sub(r"[\\\t\n\r]", lambda match: ESCAPES[match[0]], text)
+
+
+def unescape(line: str) -> str:
+    """The text that `escape` wrote. Raises ValueError for a backslash that begins no escape."""
+
+    def character(match: re.Match[str]) -> str:
+        if match[0] not in CHARACTERS:
+            remedy = "write \\\\ for a backslash, \\t for a tab, \\n and \\r for line ends"
+            raise ValueError(f"{match[0]!r} is no escape; {remedy}")
+        return CHARACTERS[match[0]]
+
+    return re.sub(r"\\.?", character, line)

@@ -33,13 +33,11 @@ class ResumableTraining(ValidatedModule, ABC):
     steps: int  # of the whole training
     bar: Progress  # of the steps, while `run` trains
 
-    def __init__(
-        self, network: nn.Module, optimizers: list[Optimizer], settings: Any, folder: Path, parts: int
-    ) -> None:
+    def __init__(self, network: nn.Module, optimizers: list[Optimizer], settings: Any, path: Path, parts: int) -> None:
         """The network is on its device. Settings have `seed`, `validate_every` (steps) and `held_out`, a share of the parts (lines or segments)."""
         super().__init__()
         self.network, self.optimizer_list = network, optimizers
-        self.settings, self.checkpoint = settings, folder / CHECKPOINT
+        self.settings, self.checkpoint = settings, path / CHECKPOINT
         self.step = 0  # steps done; Lightning would count those of each optimizer
         shuffled = np.random.default_rng([settings.seed, 0]).permutation(parts)
         held_out_count = min(MOST_HELD_OUT, math.ceil(settings.held_out * parts))

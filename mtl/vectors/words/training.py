@@ -60,16 +60,14 @@ def train_embeddings(embeddings: str, request: TrainingRequest, settings: Mappin
     return path
 
 
-def train_recipe(
-    recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: torch.device
-) -> None:
-    """Train the vectors of a recipe on the suite's training text, unless they exist. Waits for a process that trains them. Raises InputError."""
+def train_recipe(recipe: Recipe, suite: Suite, data_dir: Path, share: float, path: Path, device: torch.device) -> None:
+    """Train a recipe's vectors on a suite's text but for a held-out `share`, unless they exist. Waits for a process that does. Raises InputError."""
     training, exists = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).exists
     assert exists is not None
     with _locked(path):
         if not exists(path):
             logger.info("training %s on the suite's training text", path)
-            lines, source = suite_text(suite, data_dir, held_out)
+            lines, source = suite_text(suite, data_dir, share)
             training.train(lines, path, source, device)
 
 
