@@ -188,7 +188,7 @@ MUTATIONS = (
     ),
     Mutation(
         "submission: a zip has the time at which it was written",
-        "submissions/format.py",
+        "submissions/line_formats.py",
         "zipfile.ZipInfo(name)",
         "name",
         ("submissions",),

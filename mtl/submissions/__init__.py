@@ -4,15 +4,16 @@ from functools import partial
 
 from mtl.submissions.check import check_rows
 from mtl.submissions.entry_check import rows_problem
-from mtl.submissions.files import SPLITS, glue_name, plain_name
-from mtl.submissions.format import SubmissionFormat, check_lines, glue_problem, write_glue, write_zip
+from mtl.submissions.files import SPLITS
+from mtl.submissions.format import SubmissionFormat
+from mtl.submissions.line_formats import check_lines, glue_problem, write_glue, write_zip
 from mtl.submissions.rows import write_rows
 from mtl.tasks.suite import Suite
 
 SUBMISSION_FORMATS: dict[str, SubmissionFormat] = {
-    "zip": SubmissionFormat(write=write_zip, check=partial(check_lines, file_of=plain_name, indexed=False)),
+    "zip": SubmissionFormat(write=write_zip, check=partial(check_lines, indexed=False)),
     "rows": SubmissionFormat(write=write_rows, check=check_rows, problem=rows_problem, splits=SPLITS),
-    "glue": SubmissionFormat(write_glue, partial(check_lines, file_of=glue_name, indexed=True), glue_problem),
+    "glue": SubmissionFormat(write_glue, partial(check_lines, indexed=True), glue_problem),
 }
 
 

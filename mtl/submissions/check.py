@@ -52,15 +52,15 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     return Checked(problems, data_remarks([file for id in figures for file in data[id].values()], data_dir), notes)
 
 
-def _file_problems(file: RowFile, data: RowFile | None, data_dir: Path) -> list[str]:
+def _file_problems(file: RowFile, data_file: RowFile | None, data_dir: Path) -> list[str]:
     """The problems of a submission's file beside the data's, in order of lines; of more than 11, the first 10 and how many follow."""
-    if data is None:
+    if data_file is None:
         return [f"{file.name}: {data_dir} has no {file.split} file of the task to compare with"]
     try:
         _, errors = file.targets_and_errors
     except InputError as error:  # a line is no row
         return [str(error)]
-    problems = [(error.line or 1, error.message) for error in errors] + _row_problems(file, data)
+    problems = [(error.line or 1, error.message) for error in errors] + _row_problems(file, data_file)
     listed = [f"{file.name}:{number}: {problem}" for number, problem in sorted(problems)]
     further = len(listed) - MOST_PROBLEMS
     if further <= 1:
@@ -68,26 +68,26 @@ def _file_problems(file: RowFile, data: RowFile | None, data_dir: Path) -> list[
     return [*listed[:MOST_PROBLEMS], f"{file.name}: {further} further problems of this kind or another"]
 
 
-def _row_problems(file: RowFile, data: RowFile) -> list[tuple[int, str]]:
+def _row_problems(file: RowFile, data_file: RowFile) -> list[tuple[int, str]]:
     """The line and the message of the first row that is not the data's row on this line, or else of another number of rows."""
-    rule = f"the rows must be all those of {data.name}, in their order (mtl rejoin puts predictions to them)"
-    for number, (row, data_row) in enumerate(zip(file.rows, data.rows, strict=False), start=1):
+    rule = f"the rows must be all those of {data_file.name}, in their order (mtl rejoin puts predictions to them)"
+    for number, (row, data_row) in enumerate(zip(file.rows, data_file.rows, strict=False), start=1):
         without_prediction = {key: value for key, value in row.items() if key != PREDICTION}
         if (difference := _difference(without_prediction, data_row)) is not None:
             return [(number, f"{difference}; {rule}")]
-    count, expected = len(file.rows), len(data.rows)
+    count, expected = len(file.rows), len(data_file.rows)
     return [] if count == expected else [(min(count, expected) + 1, f"{count} rows for {expected}; {rule}")]
 
 
-def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> str | None:
+def _difference(row: dict[str, Any], data_row: dict[str, Any], outer: str = "") -> str | None:
     """Which key differs, and how; None if none does. Equal values have one type: 3 is not 3.0. The order of keys does not count."""
-    for key in dict.fromkeys([*data, *row]):
+    for key in dict.fromkeys([*data_row, *row]):
         name = f"{outer}{key}"
         if key not in row:
             return f"key {name!r} of the data's row is missing"
-        if key not in data:
+        if key not in data_row:
             return f"key {name!r} is not in the data's row"
-        value, expected = row[key], data[key]
+        value, expected = row[key], data_row[key]
         if isinstance(value, dict) and isinstance(expected, dict):
             if (difference := _difference(value, expected, f"{name}.")) is not None:
                 return difference

@@ -136,11 +136,6 @@ def rows_name(task: Task, split: str) -> str:
     return f"{task.id}/{split}.jsonl"
 
 
-def plain_name(task: Task) -> str:
-    """The name of a task's file of test predictions."""
-    return FILE.format(split="test", task=task.id)
-
-
 def glue_name(task: Task) -> str:
     """The name of a task's file of test predictions with an index."""
     return f"{task.title}.tsv"

@@ -13,7 +13,7 @@ from mtl.base.folders import check_new_folder, new_folder
 from mtl.base.settings.schema import SubmissionConfig
 from mtl.base.typed import typed
 from mtl.data.examples import read_targets
-from mtl.submissions.entry import LEFT_OUT, Figures, file_name, fill_entry, read_entry, read_template, unfilled
+from mtl.submissions.entry import LEFT_OUT, Content, Figures, file_name, fill_entry, read_entry, read_template, unfilled
 from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked, Submitted
 from mtl.submissions.forms import read_json_lines
@@ -36,18 +36,35 @@ class RowSubmission:
         self.texts[rows_name(file.task, file.split)] = file.with_predictions(values)
         self.figures.setdefault(file.task.id, {})[file.split] = measure(self.suite, file, targets)
 
-    def write(self, folder: Path, name: str, entry: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Write all files, and return the entry, the file `name`: an empty or an earlier `entry` with these facts and the figures."""
-        for text_name, text in self.texts.items():
-            write_text(folder / text_name, text)
+    def add_rejoined(self, files: Sequence[RowFile], lines_by_split: SplitLines, data_dir: Path) -> list[str]:
+        """Add a task's data files with another submission's predictions. Returns a problem for each file that is not added, since it is not clear
+        which predictions its rows have. Raises InputError for a prediction that is not valid."""
+        problems = []
+        for file in files:
+            try:
+                predictions, order = file_predictions(self.suite, file, lines_by_split, data_dir)
+            except InputError as error:
+                problems.append(str(error))
+                continue
+            targets, errors = predictions.targets(file.task, order, file.sizes)
+            if errors:
+                raise errors[0]
+            self.add(file, [predictions.values[position] for position in order], targets)
+        return problems
+
+    def write(self, folder: Path, entry_name: str, entry: Content, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Write all files, and return the content of the file `entry_name`: an empty or an earlier `entry` with these facts and the figures."""
+        for name, text in self.texts.items():
+            write_text(folder / name, text)
         filled = fill_entry(entry, self.suite, facts, self.figures)
-        write_json(folder / name, filled)
+        write_json(folder / entry_name, filled)
         return filled
 
 
 def write_rows(submitted: Submitted) -> list[str]:
     """Write `submission/` in the seed's folder: NAME.json, and TASK/dev.jsonl and TASK/test.jsonl for each task. Returns what its user should know.
     Raises InputError, and writes nothing, if the data has another number of rows than the predictions, or a key `prediction`."""
+    # A task of the run without data files has no figures, but is not left out.
     submission = RowSubmission(submitted.suite, figures={task.id: {} for task in submitted.tasks})
     files: list[RowFile] = []
     for task in submitted.tasks:
@@ -60,16 +77,18 @@ def write_rows(submitted: Submitted) -> list[str]:
             submission.add(file, prediction_values(task, targets.tolist(), task_files), targets)
         files += task_files
     template = read_template(submitted.suite, submitted.data_dir)
-    name = file_name(str(submitted.facts["name"]))
-    entry = submission.write(submitted.folder.submission_folder(submitted.seed), name, template or {}, submitted.facts)
-    return data_remarks(files, submitted.data_dir) + _entry_remarks(submitted, name, entry, template is not None)
+    entry_name, folder = file_name(str(submitted.facts["name"])), submitted.folder.submission_folder(submitted.seed)
+    entry = submission.write(folder, entry_name, template or {}, submitted.facts)
+    return data_remarks(files, submitted.data_dir) + _entry_remarks(submitted, entry_name, entry, template is not None)
 
 
 def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None) -> Checked:
     """Write the submission in a zip or a folder to `out`, a new folder, with the rows of `data_dir`, for tasks that both have; if there are problems,
     nothing is written. `name` is that of the system; None: as the entry has it. Raises InputError for a bad `out` or `name`, and for bad files."""
     with locating(key="--name"):
-        typed(SubmissionConfig, {"header": "task", "name": name})  # the name is read as a setting; a header is required
+        typed(
+            SubmissionConfig, {"header": "task", "name": name}
+        )  # checks a name; the header is only there as it is required
     check_new_folder(out)
     source = read_submission(path, suite)
     entry_name, entry = read_entry(source)
@@ -78,11 +97,15 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     without_data: list[str] = []
     problems: list[str] = []
     for task in tasks:
-        lines = {split: read_json_lines(file) for split, file in source.of_rows(task, suite.submission.ids).items()}
-        task_files = list(data_files(task, data_dir).values()) if lines else []
-        if lines and not task_files:
+        row_files = source.of_rows(task, suite.submission.ids)
+        lines_by_split = {split: read_json_lines(file) for split, file in row_files.items()}
+        if not lines_by_split:
+            continue
+        task_files = list(data_files(task, data_dir).values())
+        if not task_files:
             without_data.append(task.id)
-        problems += _rejoin_files(submission, task_files, lines, data_dir)
+            continue
+        problems += submission.add_rejoined(task_files, lines_by_split, data_dir)
         files += task_files
     if not files:
         raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
@@ -95,32 +118,16 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     return Checked(problems, remarks)
 
 
-def _entry_remarks(submitted: Submitted, name: str, entry: Mapping[str, Any], has_template: bool) -> list[str]:
-    """What the user of a run's entry, the file `name`, should know, one line each. `has_template`: whether an empty entry was filled to make it."""
+def _entry_remarks(submitted: Submitted, entry_name: str, entry: Content, has_template: bool) -> list[str]:
+    """What the user of a run's entry should know, one line each. `has_template`: whether an empty entry was filled to make it."""
     remarks = []
     if LEFT_OUT in entry:
-        remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
+        remarks.append(f"tasks that are left out, as {entry_name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
     declared = submitted.suite.submission
     if declared.template is not None and not has_template:
         how = f"; get it with mtl data {submitted.suite.name}" if declared.template_source else ""
         path = submitted.data_dir / declared.template
-        remarks.append(f"{path}: no such file; {name} has only what is known of the system{how}")
+        remarks.append(f"{path}: no such file; {entry_name} has only what is known of the system{how}")
     if keys := list(unfilled(entry)):
-        remarks.append(f"{name}: still to be filled in by you: {', '.join(keys)}")
+        remarks.append(f"{entry_name}: still to be filled in by you: {', '.join(keys)}")
     return remarks
-
-
-def _rejoin_files(submission: RowSubmission, files: Sequence[RowFile], lines: SplitLines, data_dir: Path) -> list[str]:
-    """Add a task's data files with another submission's predictions. Returns problems of rows without a clear one; raises errors of wrong ones."""
-    problems = []
-    for file in files:
-        try:
-            file_lines, order = file_predictions(submission.suite, file, lines, data_dir)
-        except InputError as error:
-            problems.append(str(error))
-            continue
-        targets, errors = file_lines.targets(file.task, order, file.sizes)
-        if errors:
-            raise errors[0]
-        submission.add(file, [file_lines.values[position] for position in order], targets)
-    return problems
