@@ -1,7 +1,6 @@
 """The configuration of a run: the layers of settings from files, merged with the settings of the command line."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mtl.base.errors import InputError
@@ -16,17 +15,9 @@ from mtl.methods import METHODS
 MOST_SEEDS = 10_000
 
 
-@dataclass(frozen=True)
-class MergedConfig:
-    """The configuration of a run, and where its values come from."""
-
-    config: Config
-    origins: dict[str, str]  # by key, the name of the layer of its value
-    file_settings: dict[str, Any]  # by key, its value in the files alone
-
-
-def merged_config(layers: Layers, settings: Mapping[str, Any]) -> MergedConfig:
-    """The configuration that the layers and the settings of the command line (by dotted keys) make. Raises InputError, which names a layer's file."""
+def merged_config(layers: Layers, settings: Mapping[str, Any]) -> tuple[Config, dict[str, str], dict[str, Any]]:
+    """The configuration that the layers and the settings of the command line (by dotted keys) make; by key, the name of the layer of its value;
+    and by key, its value in the files alone. Raises InputError, which names a layer's file."""
     in_files, origins = _merged_files(layers)
     # embeddings=NAME has chosen a file, embeddings.KEY=VALUE sets a key of it.
     values = {key: value for key, value in settings.items() if key not in FILES} | {"suite": layers.suite_name}
@@ -39,7 +30,7 @@ def merged_config(layers: Layers, settings: Mapping[str, Any]) -> MergedConfig:
         origin = _fault_origin(error, origins)
         raise error if origin in (DEFAULTS, COMMAND_LINE) else error.located(path=origin) from None
     _check_variant(config, values, layers.variant)
-    return MergedConfig(config, origins | _choice_origins(settings), flatten(in_files))
+    return config, origins | _choice_origins(settings), flatten(in_files)
 
 
 def _merged_files(layers: Layers) -> tuple[dict[str, Any], dict[str, str]]:

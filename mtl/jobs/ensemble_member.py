@@ -72,11 +72,9 @@ class Member:
                         blocks.append(predictor.model.outputs(task, block))
                     bar.advance(len(block))
                 outputs = np.concatenate(blocks)
-                self._take_back_threshold(seed, predictor.suite.tasks[task.answered_by or task.id], outputs)
+                # The threshold that the seed has chosen suits its model alone, and the ensemble chooses its own.
+                answering_task = predictor.suite.tasks[task.answered_by or task.id]
+                stage = finetune_folder(self.folder.seed(seed), answering_task.id)
+                if shifted_outputs(answering_task) and (stage / WEIGHTS["best"]).exists():
+                    shift_outputs(outputs, recorded_shifts(stage, answering_task) or {}, sign=-1)
                 yield task, outputs
-
-    def _take_back_threshold(self, seed: int, task: Task, outputs: np.ndarray) -> None:
-        """Subtract what the seed has added to the outputs of a task's head: its threshold suits its model alone, and the ensemble chooses its own."""
-        stage = finetune_folder(self.folder.seed(seed), task.id)
-        if shifted_outputs(task) and (stage / WEIGHTS["best"]).exists():
-            shift_outputs(outputs, recorded_shifts(stage, task) or {}, sign=-1)

@@ -154,8 +154,8 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) and files (`read_layers`) describe. Raises InputError for a bad key or value, or a missing file."""
     layers = read_layers(settings)
-    merged = merged_config(layers, settings)
-    job = Job(merged.config, layers.suite, origins=merged.origins, file_settings=merged.file_settings)
+    config, origins, file_settings = merged_config(layers, settings)
+    job = Job(config, layers.suite, origins=origins, file_settings=file_settings)
     return replace(job, suite=choose_scored(job.suite, job.data_dir))
 
 

@@ -149,7 +149,8 @@ def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared], expected: 
     ordered = []
     for run, seed in seeds:
         unit = unit_of(run, f"seed {seed}", run_apart, seed)
-        trainer = trainers.setdefault(prepared[run.name].shared.get(seed) or unit.name, unit.name)
+        shared_part = prepared[run.name].shared.get(seed) or unit.name  # without one, the seed is its own trainer
+        trainer = trainers.setdefault(shared_part, unit.name)
         ordered.append(unit if trainer == unit.name else replace(unit, after=frozenset({trainer})))
     return ordered
 

@@ -68,7 +68,6 @@ def _mlflow_logger(name: str, run: str, stage: str, settings: Mapping[str, Any])
     import mlflow
 
     experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
-    tags = {"run": run, "stage": stage}
-    logger = MLFlowLogger(experiment, f"{run} {name}", mlflow.get_tracking_uri(), tags)
+    logger = MLFlowLogger(experiment, f"{run} {name}", mlflow.get_tracking_uri(), {"run": run, "stage": stage})
     logger.log_hyperparams(dict(settings))
     return logger

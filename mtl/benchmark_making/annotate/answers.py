@@ -94,7 +94,11 @@ def _read_targets(path: Path, records: list[Record], task: Task, file: Path, row
         cell, answer = map(text, record.values[3:])
         line = int(cell) if re.fullmatch("[0-9]{1,15}", cell) else -1
         try:
-            _check_same_form(record, records[0])
+            for column, value, first_value in zip(COLUMNS[:3], record.values, records[0].values, strict=False):
+                if value != first_value:  # the task, the sample or the person
+                    raise ValueError(
+                        f"has another {column} than line {records[0].line}; a file is of one person and form"
+                    )
             if line not in rows:
                 raise ValueError(f"line {cell!r} of {file} is not in the sample; export the answers again")
             if line in targets:
@@ -109,10 +113,3 @@ def _read_targets(path: Path, records: list[Record], task: Task, file: Path, row
         problem = f"{len(lacking)} of the {len(rows)} rows of the sample have no answer (lines {listed(lacking, MOST_NAMED)} of {file})"
         raise InputError(f"{problem}; open the form, answer them and export again", path=path)
     return np.array([targets[line] for line in rows], dtype=kind.dtype)
-
-
-def _check_same_form(record: Record, first: Record) -> None:
-    """Raise ValueError unless a line names the task, the sample and the person of the first line."""
-    for column, value, first_value in zip(COLUMNS[:3], record.values, first.values, strict=False):
-        if value != first_value:
-            raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")

@@ -140,5 +140,4 @@ class FileColumn(NamedColumn):
             return False
         if self.lists or target.lists or len(self.texts) != len(target.texts):
             return False
-        pairs = set(zip(target.texts, self.texts, strict=True))
-        return len(pairs) == len(set(target.texts))
+        return len(set(zip(target.texts, self.texts, strict=True))) == len(set(target.texts))

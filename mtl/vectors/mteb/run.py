@@ -61,9 +61,21 @@ def cluster_encoding(
 
     def encode(blocks: Iterable[list[str]], prompt: str | None) -> Iterator[np.ndarray]:
         arguments = (open_encoder, settings, prompt, encoder.centre, (encoder.fingerprint, encoder.versions()))
-        return cluster.map(Unit("encoder", _worker_encoding, arguments, folder=folder, needs=needs), blocks, workers)
+        return cluster.map(Unit("encoder", open_in_worker, arguments, folder=folder, needs=needs), blocks, workers)
 
     return encode
+
+
+def open_in_worker(
+    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: tuple[str, Any]
+) -> Callable[[list[str]], np.ndarray]:
+    """In a worker, what encodes a block of texts. Raises InputError for another encoder than the main process's."""
+    encoder = open_encoder(settings)
+    encoder.centre = centre  # its own mean may differ in the last digits, as it may have another number of CPU threads
+    if (encoder.fingerprint, encoder.versions()) != identity:
+        problem = "a worker has other files or versions of the encoder than this process"
+        raise InputError(f"{problem} ({encoder.versions()}, not {identity[1]}); make them equal", key="workers")
+    return partial(encoder.encode, prompt=prompt)
 
 
 def _import_mteb(folder: Path) -> None:
@@ -92,15 +104,3 @@ def _open_and_log(open_encoder: OpenEncoder, settings: Mapping[str, Any], benchm
     if languages and language and language not in languages:
         logger.warning("the encoder's language is %s, but %s is in %s", language, benchmark.title, ", ".join(languages))
     return encoder
-
-
-def _worker_encoding(
-    open_encoder: OpenEncoder, settings: Mapping[str, Any], prompt: str | None, centre: Any, identity: tuple[str, Any]
-) -> Callable[[list[str]], np.ndarray]:
-    """In a worker, what encodes a block of texts. Raises InputError for another encoder than the main process's."""
-    encoder = open_encoder(settings)
-    encoder.centre = centre  # its own mean may differ in the last digits, as it may have another number of CPU threads
-    if (encoder.fingerprint, encoder.versions()) != identity:
-        problem = "a worker has other files or versions of the encoder than this process"
-        raise InputError(f"{problem} ({encoder.versions()}, not {identity[1]}); make them equal", key="workers")
-    return partial(encoder.encode, prompt=prompt)

@@ -48,17 +48,13 @@ def _claim(folder: Path, identity: dict[str, Any]) -> None:
         raise InputError(problem, path=folder)
     claimed = read_json(claim, dict[str, Any], f"delete {folder}, and run this again") if claim.exists() else {}
     if (folder / CHECKPOINT).exists():
-        _check_same(folder, identity, claimed)
+        keys = [key for key in {**identity, **claimed} if key != "threads"]
+        if changed := [key for key in keys if claimed.get(key) != identity.get(key)]:
+            titles = {"source": "texts", "format": "format of mtl"}
+            titles_text = ", ".join(titles.get(key, key) for key in changed)
+            problem = f"holds an unfinished training with another {titles_text}; delete the folder or set out="
+            raise InputError(problem, path=folder)
     elif claimed != identity:
         for path in leftovers:
             path.unlink()
         write_json(claim, identity)  # last: files of another training never have it
-
-
-def _check_same(folder: Path, identity: dict[str, Any], claimed: dict[str, Any]) -> None:
-    keys = [key for key in {**identity, **claimed} if key != "threads"]
-    if changed := [key for key in keys if claimed.get(key) != identity.get(key)]:
-        titles = {"source": "texts", "format": "format of mtl"}
-        titles_text = ", ".join(titles.get(key, key) for key in changed)
-        problem = f"holds an unfinished training with another {titles_text}; delete the folder or set out="
-        raise InputError(problem, path=folder)

@@ -191,7 +191,11 @@ def nearest_words(blocks: Iterable[Block], queries: np.ndarray, excluded: Sequen
         for start in range(0, len(all_words), step):
             words = all_words[start : start + step]
             cosines = all_vectors[start : start + step] @ directions
-            _bar_words(cosines, words, barred_queries)
+            for row, word in enumerate(words):
+                if word == LINE_END or not is_word(word):
+                    cosines[row] = -np.inf
+                elif word in barred_queries:
+                    cosines[row, barred_queries[word]] = -np.inf
             rows = cosines.argmax(axis=0)
             best = cosines[rows, np.arange(len(queries))]
             for query in np.flatnonzero(best > highest).tolist():
@@ -205,12 +209,3 @@ def unit_rows(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     out = np.zeros_like(vectors) if out is None else out
     return np.divide(vectors, lengths[:, None], out=out, where=lengths[:, None] > 0)
-
-
-def _bar_words(cosines: np.ndarray, words: Sequence[str], barred_queries: Mapping[str, list[int]]) -> None:
-    """Set the cosines (words, queries) to -inf where a word is no answer: to some queries, or to all as it is not `is_word`."""
-    for row, word in enumerate(words):
-        if word == LINE_END or not is_word(word):
-            cosines[row] = -np.inf
-        elif word in barred_queries:
-            cosines[row, barred_queries[word]] = -np.inf
