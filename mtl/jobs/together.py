@@ -149,8 +149,7 @@ def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared], expected: 
     ordered = []
     for run, seed in seeds:
         unit = unit_of(run, f"seed {seed}", run_apart, seed)
-        shared_part = prepared[run.name].shared.get(seed) or unit.name  # without one, the seed is its own trainer
-        trainer = trainers.setdefault(shared_part, unit.name)
+        trainer = trainers.setdefault(prepared[run.name].shared.get(seed) or unit.name, unit.name)
         ordered.append(unit if trainer == unit.name else replace(unit, after=frozenset({trainer})))
     return ordered
 
