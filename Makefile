@@ -48,7 +48,7 @@ mteb: $(call installed_with,mteb)
 test: $(TESTS)
 	@$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal -m "not slow and not ray and not browser"
 
-# All tests, each once: the quick ones of the core in a copy without the wings, which one of the tests makes; make test has them beside the wings.
+# All tests, most of them once: quick ones of the core in a copy without the wings, which one of the tests makes; make test has them beside the wings.
 test-all: $(TESTS)
 	@$(VENV)/bin/python -m pytest --numprocesses auto --dist loadgroup --once
 

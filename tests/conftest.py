@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from core_alone import is_run_by_copy
+from core_alone import is_run_by_copy_alone
 from elmo_files import write_elmo
 from input_errors import MESSAGES
 from rows_suite import write_rows_suite
@@ -53,8 +53,8 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What one worker has to do whole begins first, the longest of all before the rest: at the end, the other workers would wait for it."""
     if config.getoption("--once"):
-        config.hook.pytest_deselected(items=[item for item in items if is_run_by_copy(item)])
-        items[:] = [item for item in items if not is_run_by_copy(item)]
+        config.hook.pytest_deselected(items=[item for item in items if is_run_by_copy_alone(item)])
+        items[:] = [item for item in items if not is_run_by_copy_alone(item)]
     names = ["test_the_core_passes_its_tests_without_the_wings", "ray", "documents", "browser"]
 
     def rank(item: pytest.Item) -> int:

@@ -30,7 +30,8 @@ def held_out_numbers(task: Task, examples: Sequence[Example], share: float) -> s
     """The numbers of the rows that `hold_out` holds out, from 0."""
     groups = _groups(examples)
     order = sorted(groups, key=lambda name: hashlib.sha256(name.encode()).digest())
-    strata = [target_kind(task).stratum(example.target) for example in examples]
+    kind = target_kind(task)
+    strata = [kind.stratum(example.target) for example in examples]
     counts = {name: Counter(strata[number] for number in groups[name]) for name in order}
     return {number for name in _stratified(counts, share) for number in groups[name]}
 

@@ -113,7 +113,8 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
 
 def row_sizes(task: Task, examples: Sequence[Example]) -> np.ndarray | None:
     """The number of candidates, or of units, of each row, int64 (rows,), if targets depend on it."""
-    counts = [target_kind(task).size(row.inputs) for row in examples]
+    kind = target_kind(task)
+    counts = [kind.size(row.inputs) for row in examples]
     return None if None in counts else np.array(counts, dtype=np.int64)
 
 

@@ -86,9 +86,8 @@ def rejoin(path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out:
     """Write the submission in a zip or a folder to `out`, a new folder, with the rows of `data_dir`, for tasks that both have; if there are problems,
     nothing is written. `name` is that of the system; None: as the entry has it. Raises InputError for a bad `out` or `name`, and for bad files."""
     with locating(key="--name"):
-        typed(
-            SubmissionConfig, {"header": "task", "name": name}
-        )  # checks a name; the header is only there as it is required
+        # This checks the name; the header is only there as it is required.
+        typed(SubmissionConfig, {"header": "task", "name": name})
     check_new_folder(out)
     source = read_submission(path, suite)
     entry_name, entry = read_entry(source)

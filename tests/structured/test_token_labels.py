@@ -11,6 +11,7 @@ from structured_suite import LABELS
 
 from mtl.data.examples import read_examples
 from mtl.structured.token_labels import TokenLabels
+from mtl.structured.unit_features import token_features
 from mtl.tasks.head_targets import PAST
 from mtl.tasks.suite import suite_from
 from mtl.tasks.task import Task
@@ -36,6 +37,7 @@ def test_tokens_and_tags_of_a_row(tmp_path: Path) -> None:
     assert (empty.texts, empty.target) == (("_",), "O")
     kind = TokenLabels(TASK)
     assert kind.size(read[0].inputs) == 3
+    assert kind.unit_features(["In Zelburg"]) == token_features(["In", "Zelburg"])
     assert [read[0].texts[0][start:end] for start, end in kind.units(read[0].texts[0])] == ["5\u00a0p.m.", "_", "x"]
     codes = kind.head.encode(np.array(["O B-LOC O", "O", None], dtype=object), [])
     assert codes.tolist() == [[0, 3, 0], [0, PAST, PAST], [PAST] * 3]

@@ -87,18 +87,16 @@ def _read_sample(task: Task, job: Job, key: Key, key_file: Path) -> dict[int, Ex
 
 def _read_targets(path: Path, records: list[Record], task: Task, file: Path, rows: dict[int, Example]) -> np.ndarray:
     """The targets that the lines of a form's file mean, (rows,). `rows` are those of the sample, by their lines in the data file `file`."""
-    kind = target_kind(task)
+    kind, first = target_kind(task), records[0]
     targets: dict[int, Target] = {}  # by a row's line in `file`
     answered_on: dict[int, int] = {}  # by the same, the line of `path` that has the answer
     for record in records:
         cell, answer = map(text, record.values[3:])
         line = int(cell) if re.fullmatch("[0-9]{1,15}", cell) else -1
         try:
-            for column, value, first_value in zip(COLUMNS[:3], record.values, records[0].values, strict=False):
+            for column, value, first_value in zip(COLUMNS[:3], record.values, first.values, strict=False):
                 if value != first_value:  # the task, the sample or the person
-                    raise ValueError(
-                        f"has another {column} than line {records[0].line}; a file is of one person and form"
-                    )
+                    raise ValueError(f"has another {column} than line {first.line}; a file is of one person and form")
             if line not in rows:
                 raise ValueError(f"line {cell!r} of {file} is not in the sample; export the answers again")
             if line in targets:
