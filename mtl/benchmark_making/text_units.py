@@ -61,7 +61,7 @@ def byte_pairs(ranks: dict[Pair, int]) -> Units:
 
 def learn_merges(counts: Counter[str], most: int) -> dict[Pair, int]:
     """Learn byte pairs from words with these counts: `most` times, the most frequent pair of neighbouring symbols within words becomes one symbol, as
-    long as it occurs twice. Of equally frequent pairs the first by code points is merged, for the same merges each time. Returns pairs by rank."""
+    long as it occurs twice. Of equally frequent pairs the first by code points is merged. Returns the merged pairs, each with its rank."""
     spellings = [(_characters(word), times) for word, times in sorted(counts.items())]
     frequency = Counter[Pair]()
     words_with_pair = defaultdict[Pair, set[int]](set)  # their numbers; a word may have lost the pair since

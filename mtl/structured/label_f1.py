@@ -1,4 +1,4 @@
-"""The metrics of sets of labels: F1 as scikit-learn computes it with `zero_division=0`. `macro_f1` leaves out absent labels, here 0."""
+"""The metrics of sets of labels: F1 as scikit-learn computes it with `zero_division=0`. `macro_f1` leaves out absent labels; here they are 0."""
 
 import numpy as np
 

@@ -11,7 +11,7 @@ from mtl.embedders.recipes import source_note
 
 
 def note_source(path: Path, source: str, threads: int | None = None) -> None:
-    """Note beside `path` the source of the vectors that are moved there next; those that are there, whose source is another, are removed first."""
+    """Note beside `path` the source of the vectors that are moved there next. Vectors of another source that are still there are removed first."""
     if path.is_file():
         path.unlink()
     hint = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"

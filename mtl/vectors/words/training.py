@@ -106,6 +106,6 @@ def file_text(files: Sequence[Path], language: str) -> TextAndSource:
 
 
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> TextAndSource:
-    """The distinct training texts of all tasks with files, tokenized, for runs that hold out this share; not dev. Raises InputError for bad data."""
+    """The distinct training texts of all tasks with files, tokenized, for runs that hold out this share. Raises InputError for bad data."""
     texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
     return (texts.words(text) for text in range(len(texts))), suite_source(suite, data_dir, held_out)
