@@ -141,8 +141,9 @@ def shown_job(job: Job, name: str = "") -> AbstractContextManager[None]:
     faster = "a GPU, method=logistic"
     if METHODS[config.method].reads_key("preset") and config.preset == PAPER:
         faster = f"preset={WITHOUT_GPU}, {faster}"
-    title = f"{job.suite.name} · {job.title}"
-    return shown_run(RunBegun(name, title, config.seeds, done, config.seeds_at_once, faster))
+    title, seeds = f"{job.suite.name} · {job.title}", config.seeds
+    at_once = min(config.units_at_once(len(seeds)), len(seeds))
+    return shown_run(RunBegun(name, title, seeds, done, at_once, faster))
 
 
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> None:

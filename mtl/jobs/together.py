@@ -10,7 +10,6 @@ from typing import Any
 from mtl.base.display import show
 from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.log import logger
-from mtl.base.settings.schema import Config
 from mtl.base.typed import check_choice
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
@@ -62,7 +61,7 @@ class _Together:
         """Begin all runs, each in a process. What several of them need is made by the first."""
         units = [unit_of(run, "preparation", begin_apart) for run in self.runs]
         # If there is only one preparation, `at_a_time` is 1, so that it gets all threads.
-        self.engine.run(units, min(len(units), units_at_a_time(self.config, len(units))), self._take_preparation)
+        self.engine.run(units, min(len(units), self.config.units_at_once(len(units))), self._take_preparation)
 
     def train_seeds(self, expected: Seconds) -> None:
         """Train the seeds of the runs that have begun, and sum each run up after its last seed."""
@@ -75,7 +74,7 @@ class _Together:
             for run in runs:
                 self._sum_up_if_done(run)
             if units:
-                self.engine.run(units, units_at_a_time(self.config, len(units)), self._take_seed)
+                self.engine.run(units, self.config.units_at_once(len(units)), self._take_seed)
 
     def _take_preparation(self, unit: Unit, result: Any) -> None:
         """Keep what is known of a run whose preparation has ended, or note its error."""
@@ -167,8 +166,3 @@ def unit_of(run: Job, part: str, call: Callable[..., Any], *further: Any) -> Uni
         folder=run.folder.path.parent,
         needs=Needs(config.trainer.threads, 0.0 if on_cpu else config.resources.gpu, config.resources.memory_bytes),
     )
-
-
-def units_at_a_time(config: Config, units: int) -> int:
-    """How many of these units an engine executes at once: by default one process, or as many as a cluster has room for."""
-    return config.seeds_in_parallel or (1 if config.engine == "processes" else units)

@@ -304,11 +304,9 @@ class Config:
     baselines: Annotated[bool, Role.INDIFFERENT] = True
     choosing_share: Annotated[float, PART] | None = None
 
-    @property
-    def seeds_at_once(self) -> int:
-        """The most seeds of the run that are trained at the same time."""
-        all_at_once = len(self.seeds)
-        return min(self.seeds_in_parallel or (1 if self.engine == "processes" else all_at_once), all_at_once)
+    def units_at_once(self, units: int) -> int:
+        """How many of these units, such as seeds, an engine executes at once: by default one process, or as many as a cluster has room for."""
+        return self.seeds_in_parallel or (1 if self.engine == "processes" else units)
 
     @property
     def runs_apart(self) -> bool:
