@@ -115,7 +115,7 @@ def _tails(rows: Sequence[Row], tests: Tests, groups: Groups, family: Family) ->
 def _ranks(rows: Sequence[Row], groups: Groups, family: Family) -> dict[str, dict[int, tuple[int, int]]]:
     """The interval of ranks of each run that is not apart, by column. A column has none if these runs are scored on several sets of examples."""
     # The runs of a group are scored on the same examples, so all of them are apart or none.
-    ranked = [(column, key) for (column, key), runs in groups.items() if not rows[next(iter(runs))].is_apart(column)]
+    ranked = [(column, key) for (column, key), runs in groups.items() if "§" not in rows[next(iter(runs))].mark(column)]
     number_of_sets = Counter(column for column, _ in ranked)
     intervals = rank_intervals(family)
     comparable = [(column, key) for column, key in ranked if number_of_sets[column] == 1]

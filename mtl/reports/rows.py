@@ -83,10 +83,6 @@ class Row:
         data, ‡ where the encoder has seen its training rows, § where other examples score it."""
         return self.marks.get(column, "")
 
-    def is_apart(self, column: str) -> bool:
-        """Whether a task, or any task of a mean, is scored on other examples than those of the other runs."""
-        return "§" in self.mark(column)
-
     def split_of(self, column: str) -> str:
         """The split that a task's score is on, or the splits of a mean."""
         return self.splits.get(column, self.split)
