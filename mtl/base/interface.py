@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
-from mtl.base.errors import InputError, UserError, resources_as_input
+from mtl.base.errors import InputError, UserError, reason_of, resources_as_input
 from mtl.base.names import text_problem
 from mtl.base.typed import LARGEST_NUMBER
 
@@ -52,7 +52,7 @@ def errors_as_input(key: str) -> Iterator[None]:
     except (UserError, MemoryError, OSError):
         raise
     except Exception as error:
-        reason = " ".join(str(error).split())[:200] or "no reason is given"
+        reason = reason_of(error) or "no reason is given"
         raise InputError(f"cannot be read ({type(error).__name__}: {reason})", key=key) from None
 
 

@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader
 from mtl.base.arrays import write_checkpoint
 from mtl.base.device import device_of
 from mtl.base.display import show
-from mtl.base.errors import DivergedError, InputError
+from mtl.base.errors import DivergedError, InputError, reason_of
 from mtl.base.events import Detail, Scored
 from mtl.base.files import write_json
 from mtl.base.log import logger
@@ -100,7 +100,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     except DivergedError as error:
         raise _explained(error, stage) from None
     except MisconfigurationException as error:
-        raise InputError(" ".join(str(error).split())[:200], key="trainer.callbacks") from None
+        raise InputError(reason_of(error), key="trainer.callbacks") from None
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
     record = {"seconds": module.curve[-1]["seconds"], "peak_memory": peak_memory(), "curve": module.curve}

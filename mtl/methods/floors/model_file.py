@@ -10,7 +10,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC, LinearSVR
 
 from mtl.base.arrays import read_checkpoint
-from mtl.base.errors import InputError
+from mtl.base.errors import InputError, reason_of
 from mtl.base.settings.schema import FloorConfig
 from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, new_features, weight_count
 from mtl.methods.floors.features import VECTORIZERS, Document, RowFeatures, finite_numbers
@@ -72,7 +72,7 @@ def read_model(path: Path, method: str, settings: FloorConfig, task: Task) -> Ta
     try:
         return restored_model(content, method, settings, task)
     except (LookupError, TypeError, ValueError, RecursionError) as error:
-        reason = f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
+        reason = f"it has no {error}" if isinstance(error, KeyError) else reason_of(error)
         raise InputError(f"is no model that the method {method} keeps ({reason}); {RESTORE}", path=path) from None
 
 
