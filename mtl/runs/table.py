@@ -36,7 +36,7 @@ class RunTable:
         self.scores = summary["tasks"]  # `TaskScores` by task id
         self.tasks = [id for id in suite.tasks if id in self.scores]
         # Whether the run's average is one of the same tasks on the same data as published averages.
-        self.has_published_data = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
+        self.has_published_data = not average_marks(summary, suite)
 
     def header(self) -> list[list[str]]:
         """The titles of the tasks with their marks, their metrics, and their splits if there are several."""

@@ -72,7 +72,6 @@ class DenseClassifier(DenseRegressor):
         self.class_weight = class_weight
 
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseClassifier":
-        """As `DenseRegressor.fit`."""
         linear = LogisticRegression(C=1 / self.alpha, max_iter=ITERATIONS, random_state=self.random_state)
         can_spare = np.unique(targets, return_counts=True)[1].min() > 1  # each class is to be in both parts
         model = linear if self.head == "linear" else MLPClassifier(**self._network(len(targets), can_spare))

@@ -95,7 +95,6 @@ class TokenLines(RowFeatures):
     which text a token is from: "1:" for those in the first text alone, "2:" for those in the second one alone, "=" for those in both."""
 
     def transform(self, rows: Iterable[Sequence[Document]]) -> list[str]:
-        """One line for each row."""
         return [" ".join(self._tokens(row)) for row in rows]
 
     def _tokens(self, row: Sequence[Document]) -> list[str]:

@@ -46,7 +46,6 @@ class TaskFeatures(RowFeatures):
         return self._pair_features(pairs)
 
     def transform(self, rows: Iterable[Sequence[Document]]) -> Matrix:
-        """The features of rows, (rows, features)."""
         documents, indices = _distinct(rows)
         vectors = {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
         sides = _sides(vectors, indices)
