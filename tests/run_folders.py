@@ -21,7 +21,7 @@ from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows, Task
-from mtl.training.checkpoints import DONE
+from mtl.training.checkpoints import DONE_FILE
 
 ROWS = 60  # of each task's scored split
 CONSTANT = 5.0  # the score of each task's best constant answer
@@ -150,12 +150,12 @@ def _write_curves(folder: RunFolder, tasks: Sequence[Task], seed: int) -> None:
         {"step": 10, "seconds": 1.0, "train/loss": 0.5, "dev/average": 5.0, **{f"dev/{t.id}": 4.0 for t in trained}},
         {"step": 20, "seconds": 2.0, "train/loss": 0.4, "dev/average": 10.0, **{f"dev/{t.id}": 8.0 for t in trained}},
     ]
-    _write_record(pretrain_folder(folder.seed(seed)) / DONE, curve)
+    _write_record(pretrain_folder(folder.seed(seed)) / DONE_FILE, curve)
     for task in trained:
         first = {"step": 0, "seconds": 0.0, "dev/average": 4.5, f"dev/{task.id}": 4.5}
         scores = [{"dev/average": 5.0 * n, f"dev/{task.id}": 5.0 * n} for n in (1, 2)]
         after = [{"step": 10 * n, "seconds": n, "train/loss": 0.3, **of} for n, of in enumerate(scores, start=1)]
-        _write_record(finetune_folder(folder.seed(seed), task.id) / DONE, [first, *after])
+        _write_record(finetune_folder(folder.seed(seed), task.id) / DONE_FILE, [first, *after])
 
 
 def _write_record(path: Path, curve: list[dict[str, float]]) -> None:

@@ -16,7 +16,7 @@ from mtl.methods.thresholds import recorded_shifts, shift_outputs, shifted_outpu
 from mtl.runs.folder import RunFolder, finetune_folder
 from mtl.runs.records import read_summary
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS
+from mtl.training.checkpoints import WEIGHTS_FILES
 
 RUNS = "ensemble.runs"
 BLOCK = 4096  # rows that a model is asked for at a time
@@ -75,6 +75,6 @@ class Member:
                 # The threshold that the seed has chosen suits its model alone, and the ensemble chooses its own.
                 answering_task = predictor.suite.tasks[task.answered_by or task.id]
                 stage = finetune_folder(self.folder.seed(seed), answering_task.id)
-                if shifted_outputs(answering_task) and (stage / WEIGHTS["best"]).exists():
+                if shifted_outputs(answering_task) and (stage / WEIGHTS_FILES["best"]).exists():
                     shift_outputs(outputs, recorded_shifts(stage, answering_task) or {}, sign=-1)
                 yield task, outputs

@@ -15,7 +15,7 @@ from mtl.methods.method import SeedCost
 from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.runs.records import read_stage
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import DONE
+from mtl.training.checkpoints import DONE_FILE
 
 ROWS = 16  # the most rows of a task in one batch
 SECONDS = 1.0  # the least time that is measured; each task is measured equally often
@@ -28,9 +28,9 @@ def networks_cost(
 ) -> dict[str, Any]:
     """`mtl.methods.method.Method.cost` of the seed in `folder`, whose networks were trained in stages. `embeddings` is the number of parameters in
     word vectors or token embeddings, `others` that of all others, and `further_seconds` the time that the seed took beside its stages."""
-    stage1_file = pretrain_folder(folder) / DONE
+    stage1_file = pretrain_folder(folder) / DONE_FILE
     stage1 = [read_stage(stage1_file)] if stage1_file.exists() else []
-    stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in dataset.trained_tasks]
+    stages = [read_stage(finetune_folder(folder, task.id) / DONE_FILE) for task in dataset.trained_tasks]
     gpu = peak_gpu_memory()
     pretrain_seconds = stage1[0]["seconds"] if stage1 else None
     finetune_seconds = further_seconds + sum(stage["seconds"] for stage in stages)

@@ -14,7 +14,7 @@ from mtl.methods.overlap import FEATURES
 from mtl.model.network import Heads
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import fill, weights_below
+from mtl.training.checkpoints import set_weights, weights_of_part
 
 FLOAT = 4  # bytes of a number
 
@@ -36,7 +36,7 @@ def load_heads(
     """The heads of these tasks with their weights in the checkpoint `path`. Raises InputError for the weights of other heads."""
     outputs = {task.id: target_kind(task).head.outputs(answers.get(task.id, [])) for task in tasks}
     heads = new_heads(config, tasks, outputs, dim)
-    fill(heads, weights_below(weights, "heads."), path)
+    set_weights(heads, weights_of_part(weights, "heads."), path)
     return heads
 
 

@@ -23,7 +23,7 @@ from mtl.model.network import Heads, Network
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import row_outputs
-from mtl.training.checkpoints import WEIGHTS, Checkpoint, load_finished
+from mtl.training.checkpoints import WEIGHTS_FILES, CheckpointContent, load_finished
 from mtl.training.optimizers import falling_adam
 from mtl.training.schedule import pass_batches
 
@@ -78,8 +78,8 @@ class Finetuning:
 
     def _record_shifts(self, network: Network, shifts: list[float]) -> None:
         """Write the shifts to the checkpoint, in one write with the biases that they changed."""
-        path, weights = self.folder / WEIGHTS["best"], network.state_dict()
-        content = read_checkpoint(path, Checkpoint)
+        path, weights = self.folder / WEIGHTS_FILES["best"], network.state_dict()
+        content = read_checkpoint(path, CheckpointContent)
         content["state_dict"] = {name: weights[name] for name in weights if name in content["state_dict"]}
         content["threshold_shift"] = shifts if len(shifts) > 1 else shifts[0]
         write_checkpoint(path, content)

@@ -17,7 +17,7 @@ from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError
 from mtl.tasks.metrics import TIE, metric_named
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import RESTORE, WEIGHTS, Checkpoint
+from mtl.training.checkpoints import RESTORE_REMEDY, WEIGHTS_FILES, CheckpointContent
 
 RESAMPLES = 200
 FEWEST = 100  # rows of a label on dev from which on it has a threshold of its own
@@ -109,11 +109,11 @@ def shift_outputs(outputs: np.ndarray, shifts: dict[int, float], sign: int = 1) 
 
 def recorded_shifts(folder: Path, task: Task) -> dict[int, float] | None:
     """The shifts in the finished stage's checkpoint in `folder`, by output; None if none were chosen. Raises InputError for a damaged file."""
-    path, labels = folder / WEIGHTS["best"], shifted_outputs(task)
-    recorded = read_checkpoint(path, Checkpoint).get("threshold_shift")
+    path, labels = folder / WEIGHTS_FILES["best"], shifted_outputs(task)
+    recorded = read_checkpoint(path, CheckpointContent).get("threshold_shift")
     if recorded is None:
         return None
     shifts = recorded if isinstance(recorded, list) else [recorded]
     if len(shifts) != len(labels):
-        raise InputError(f"has {len(shifts)} thresholds for {len(labels)} labels; {RESTORE}", path=path)
+        raise InputError(f"has {len(shifts)} thresholds for {len(labels)} labels; {RESTORE_REMEDY}", path=path)
     return dict(zip(labels, shifts, strict=True))

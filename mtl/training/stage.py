@@ -32,7 +32,7 @@ from mtl.model.network import Batch
 from mtl.tasks.metrics import TIE
 from mtl.tasks.scale import PERCENT, Scale
 from mtl.training.attached import user_callbacks
-from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
+from mtl.training.checkpoints import DONE_FILE, STATE_FILE, WEIGHTS_FILES, load_weights
 from mtl.training.loggers import stage_loggers
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
@@ -67,7 +67,7 @@ class Stage:
     @property
     def weights(self) -> Path:
         """The file of the weights that are saved."""
-        return self.folder / WEIGHTS[self.checkpoint]
+        return self.folder / WEIGHTS_FILES[self.checkpoint]
 
 
 def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
@@ -76,7 +76,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     from, the seconds, the peak memory in bytes, and the curve). A stage that was interrupted resumes from last.ckpt, which is removed at the end.
     Raises InputError if last.ckpt is damaged, or of another model, and DivergedError, which names the task and the step, if losses, weights or
     outputs are no longer finite: best.ckpt and last.ckpt are then those of earlier validations."""
-    resume = stage.folder / RESUME
+    resume = stage.folder / STATE_FILE
     epochs, steps = _progress_of(resume, module, stage) if stage.resumable and resume.exists() else (0, 0)
     if epochs:
         logger.info("%s · continuing after validation %d", stage.title, epochs)
@@ -104,7 +104,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
     record = {"seconds": module.curve[-1]["seconds"], "peak_memory": peak_memory(), "curve": module.curve}
-    write_json(stage.folder / DONE, {**stage.facts, "average": saving.score, **record})
+    write_json(stage.folder / DONE_FILE, {**stage.facts, "average": saving.score, **record})
     show(Detail(_outcome(module, stage, saving)))
     resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
 

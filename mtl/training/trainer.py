@@ -23,7 +23,7 @@ from mtl.base.arrays import read_checkpoint, write_checkpoint
 from mtl.base.errors import DivergedError, InputError, reason_of, resource_problem
 from mtl.base.files import write_errors_at
 from mtl.base.untrusted import Count
-from mtl.training.checkpoints import are_weights_of
+from mtl.training.checkpoints import have_same_shapes
 
 SILENT: dict[str, Any] = {"enable_model_summary": False, "enable_progress_bar": False}  # options of a Trainer
 LIGHTNING_LOGGERS = ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")
@@ -150,7 +150,7 @@ def _fit(
 def read_state(resume: Path, module: pl.LightningModule) -> State:
     """The state of an interrupted training, without its tensors' values. Raises InputError for a damaged file or another model's state."""
     state = read_checkpoint(resume, State, DELETE_IT, "meta")
-    if not are_weights_of(module, state["state_dict"]):
+    if not have_same_shapes(module, state["state_dict"]):
         raise InputError(f"is the state of another model{DELETE_IT}", path=resume)
     return state
 

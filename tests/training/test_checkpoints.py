@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -6,14 +7,14 @@ from input_errors import refused
 from torch import nn
 
 from mtl.training.checkpoints import (
-    DONE,
-    RESUME,
-    WEIGHTS,
-    fill,
+    DONE_FILE,
+    STATE_FILE,
+    WEIGHTS_FILES,
     load_finished,
     load_weights,
     read_weights,
-    weights_below,
+    set_weights,
+    weights_of_part,
 )
 
 
@@ -37,16 +38,18 @@ def test_weights_that_a_checkpoint_leaves_out_stay_as_they_are(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("checkpoint", ["best", "last"])
-def test_a_finished_stage_is_loaded_without_its_resume_state(tmp_path: Path, checkpoint: str) -> None:
+def test_a_finished_stage_is_loaded_without_its_resume_state(
+    tmp_path: Path, checkpoint: Literal["best", "last"]
+) -> None:
     kept, loaded = network(2), network(1)
-    saved(tmp_path / WEIGHTS[checkpoint], kept)
-    (tmp_path / RESUME).write_bytes(b"state")
+    saved(tmp_path / WEIGHTS_FILES[checkpoint], kept)
+    (tmp_path / STATE_FILE).write_bytes(b"state")
     assert not load_finished(loaded, tmp_path, checkpoint)
-    assert (tmp_path / RESUME).exists() and loaded.training
+    assert (tmp_path / STATE_FILE).exists() and loaded.training
     assert torch.equal(loaded[0].weight, network(1)[0].weight)
-    (tmp_path / DONE).write_text("{}", encoding="utf-8")
+    (tmp_path / DONE_FILE).write_text("{}", encoding="utf-8")
     assert load_finished(loaded, tmp_path, checkpoint)
-    assert not (tmp_path / RESUME).exists() and not loaded.training
+    assert not (tmp_path / STATE_FILE).exists() and not loaded.training
     assert torch.equal(loaded[0].weight, kept[0].weight)
 
 
@@ -84,7 +87,7 @@ def test_a_tensor_must_have_its_numbers_in_the_file(tmp_path: Path, tensor: torc
 
 @pytest.mark.parametrize("content", [None, b"", b"damaged"])
 def test_a_finished_stage_without_its_weights_says_what_to_delete(tmp_path: Path, content: bytes | None) -> None:
-    (tmp_path / DONE).write_text("{}", encoding="utf-8")
+    (tmp_path / DONE_FILE).write_text("{}", encoding="utf-8")
     if content is not None:
         (tmp_path / "final.ckpt").write_bytes(content)
     refused(lambda: load_finished(network(1), tmp_path, "last"), file="final.ckpt")
@@ -92,14 +95,14 @@ def test_a_finished_stage_without_its_weights_says_what_to_delete(tmp_path: Path
 
 def test_weights_below_a_prefix() -> None:
     weights = {"encoder.lstm.w": torch.zeros(1), "heads.encoder.w": torch.ones(1), "encoder.mix": torch.ones(2)}
-    assert set(weights_below(weights, "encoder.")) == {"lstm.w", "mix"}
-    assert weights_below(weights, "heads.")["encoder.w"] is weights["heads.encoder.w"]
+    assert set(weights_of_part(weights, "encoder.")) == {"lstm.w", "mix"}
+    assert weights_of_part(weights, "heads.")["encoder.w"] is weights["heads.encoder.w"]
 
 
 def test_weights_of_another_network_are_one_line(tmp_path: Path) -> None:
     path, loaded = saved(tmp_path / "best.ckpt", network(1), without="2.bias"), network(2)
-    refused(lambda: fill(loaded, read_weights(path), path), file="best.ckpt")
-    fill(loaded, network(1).state_dict(), path)
+    refused(lambda: set_weights(loaded, read_weights(path), path), file="best.ckpt")
+    set_weights(loaded, network(1).state_dict(), path)
     assert torch.equal(loaded[2].bias, network(1)[2].bias)
     other = saved(tmp_path / "other.ckpt", nn.Sequential(nn.Linear(2, 4)))
     refused(lambda: load_weights(loaded, other), file="other.ckpt")

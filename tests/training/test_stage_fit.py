@@ -22,7 +22,7 @@ from mtl.base.files import write_json
 from mtl.base.settings.schema import TrainerConfig
 from mtl.model.network import Batch, Heads, Network
 from mtl.training import stage as fitting
-from mtl.training.checkpoints import WEIGHTS, load_finished
+from mtl.training.checkpoints import WEIGHTS_FILES, load_finished
 from mtl.training.module import MultitaskModule
 from mtl.training.optimizers import Optimization
 from mtl.training.stage import Stage, fit
@@ -249,7 +249,7 @@ def test_divergence_ends_a_stage_and_the_last_good_weights_stay(
     tmp_path: Path, kind: type[MultitaskModule], parts: int, problem: str, checkpoint: str
 ) -> None:
     folder = tmp_path / "stage"
-    weights = folder / WEIGHTS[checkpoint]
+    weights = folder / WEIGHTS_FILES[checkpoint]
     message = (
         rf"test: training diverged \({problem}\); {weights} keeps the last good weights; "
         r"set a smaller pretrain.learning_rate=, and remove the run's folder or set run_dir="

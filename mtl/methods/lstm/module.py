@@ -24,7 +24,7 @@ from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import ScoredRows
-from mtl.training.checkpoints import WEIGHTS, fill, read_weights
+from mtl.training.checkpoints import WEIGHTS_FILES, read_weights, set_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.optimizers import falling_adam
 
@@ -83,7 +83,7 @@ class Module(MultitaskModule):
             shown = shortened(str(continued), 200)
             raise InputError(f"continues {shown}, which is missing; put that run's folder back there", path=path)
         module = cls._of_stage(Path(continued), device)
-        fill(module, read_weights(path), path, f"it does not continue {continued}")
+        set_weights(module, read_weights(path), path, f"it does not continue {continued}")
         return module
 
     @classmethod
@@ -178,7 +178,7 @@ class Module(MultitaskModule):
 def _stage_network(predictor: Predictor, model: TrainedLstm, path: Path, seed_folder: Path) -> tuple[Network, float]:
     """The network whose weights are in a file of the seed's folder, and its stage's first learning rate. Raises InputError for another file."""
     folder, config = path.absolute().parent, predictor.config
-    if path.name in WEIGHTS.values():
+    if path.name in WEIGHTS_FILES.values():
         if folder == pretrain_folder(seed_folder):
             return _network_of_stage1(predictor, model, path), config.pretrain.learning_rate
         if folder == finetune_folder(seed_folder, folder.name):

@@ -35,7 +35,7 @@ from mtl.model.sequences import Sequences
 from mtl.runs.folder import FORMAT
 from mtl.runs.records import read_stage
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
+from mtl.training.checkpoints import DONE_FILE, WEIGHTS_FILES, is_checkpoint_of, load_finished
 from mtl.training.optimizers import falling_adam
 from mtl.training.precision import training_precision
 
@@ -76,15 +76,15 @@ class SharedStage1:
 
     def take(self, folder: Path, network: nn.Module, title: str) -> bool:
         """If another run has finished this stage 1 and its weights fit the network, link or copy them and its record to `folder`. Return whether."""
-        weights = WEIGHTS["best"]
+        weights = WEIGHTS_FILES["best"]
         sources = ((self.records / relative).resolve() for relative in self._recorded_folders())
-        usable = (source for source in sources if self._is_done(source) and weights_fit(network, source / weights))
+        usable = (source for source in sources if self._is_done(source) and is_checkpoint_of(network, source / weights))
         if (source := next(usable, None)) is None:
             return False
-        done = {"trained_in": str(source), **read_stage(source / DONE)}
+        done = {"trained_in": str(source), **read_stage(source / DONE_FILE)}
         shutil.rmtree(folder, ignore_errors=True)
         link_or_copy(source / weights, folder / weights)
-        write_json(folder / DONE, done)
+        write_json(folder / DONE_FILE, done)
         self.record(folder)  # other runs can take it from here if the first run is removed
         logger.info("%s · trained already, in %s", title, source)
         return True
@@ -106,7 +106,7 @@ class SharedStage1:
     def _is_done(self, folder: Path) -> bool:
         """Whether the folder has this stage 1, finished."""
         try:
-            return read_stage(folder / DONE).get("key") == self.key
+            return read_stage(folder / DONE_FILE).get("key") == self.key
         except InputError:
             return False
 

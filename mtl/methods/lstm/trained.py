@@ -30,7 +30,7 @@ from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.runs.folder import finetune_folder, pretrain_folder
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS_FILES, read_weights, set_weights, update_hash, weights_of_part
 from mtl.training.precision import mixed_precision, used_precision
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class TrainedLstm(TrainedNetworks):
         precision = used_precision(config.trainer, encoder.device)
         settings = (self.language, config.max_length, config.boundary_words, config.encoder.join_input, precision)
         content = hashlib.sha256(repr((settings, self.embeddings.fingerprint())).encode())
-        update_with_weights(content, encoder.state_dict())
+        update_hash(content, encoder.state_dict())
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
@@ -104,12 +104,12 @@ class TrainedLstm(TrainedNetworks):
 
     def _open(self, task: Task) -> Network:
         """The network of a task: its head, and its own encoder if stage 2 trained one; without an encoder if the head reads its outputs."""
-        path = finetune_folder(self.folder, task.id) / WEIGHTS["best"]
+        path = finetune_folder(self.folder, task.id) / WEIGHTS_FILES["best"]
         weights = read_weights(path)
         # Encoders that stage 2 trained differ by task, but they share the word vectors, including those of new words.
-        trained = weights_below(weights, "encoder.")
+        trained = weights_of_part(weights, "encoder.")
         encoder = self.encoder.for_task() if trained else self.encoder
-        fill(encoder, {**encoder.state_dict(), **trained}, path)
+        set_weights(encoder, {**encoder.state_dict(), **trained}, path)
         heads = load_heads(self.config, [task], self.answers, encoder.output_size, weights, path)
         reads_outputs = heads[task.id].reads_tokens and not self.config.finetune.train_encoder
         return Network([task], heads, None if reads_outputs else encoder).to(self.device)
@@ -123,15 +123,15 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         raise InputError(message, key="task", value=request.task)
     name = config.embeddings.name
     EMBEDDERS[name].check_installed(name)
-    checkpoint = pretrain_folder(folder) / WEIGHTS["best"]
-    weights = weights_below(read_weights(checkpoint), "encoder.")
+    checkpoint = pretrain_folder(folder) / WEIGHTS_FILES["best"]
+    weights = weights_of_part(read_weights(checkpoint), "encoder.")
     vectors = find_vectors(config, request.suite)
     path = None if vectors is None else vectors.path
-    learned, fingerprint = weights_below(weights, "embedder."), request.inputs["embeddings"]
+    learned, fingerprint = weights_of_part(weights, "embedder."), request.inputs["embeddings"]
     described = RunReaderRequest(config.embeddings, request.folder, learned, fingerprint, path, request.device)
     reader = EMBEDDERS[name].load(described)
     encoder = new_encoder(config, reader.embedder, reader.dim)
-    fill(encoder, weights, checkpoint)
+    set_weights(encoder, weights, checkpoint)
     linear = None
     if config.head.linear:
         from mtl.methods.lstm.linear import load_linear  # importing scikit-learn takes a second

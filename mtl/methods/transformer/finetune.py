@@ -25,7 +25,7 @@ from mtl.methods.transformer.trained import TrainedTransformer, TransformerEncod
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS, load_finished
+from mtl.training.checkpoints import WEIGHTS_FILES, load_finished
 from mtl.training.precision import training_precision
 from mtl.training.schedule import pass_batches, pool_size
 
@@ -92,7 +92,7 @@ class FineTuned(Method):
             for answered in self.dataset.answered(task):
                 yield answered, read_predictions(task_folder, self.data, answered)
             if not self.config.transformer.keep:
-                (task_folder / WEIGHTS[self.config.transformer.checkpoint]).unlink(missing_ok=True)
+                (task_folder / WEIGHTS_FILES[self.config.transformer.checkpoint]).unlink(missing_ok=True)
 
     def _codes(self, network: TransformerNetwork, task: Task) -> dict[str, dict[str, np.ndarray]]:
         """The codes that a task's network predicts, by the id of each task that its head answers, and by split."""

@@ -26,7 +26,7 @@ from mtl.methods.transformer.trained import HeadsOnBody, TransformerEncoder, enc
 from mtl.model.network import Heads, Network
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS, read_weights
+from mtl.training.checkpoints import WEIGHTS_FILES, read_weights
 from mtl.training.precision import mixed_precision, training_precision
 
 WEIGHT_FILES = "*.safetensors"
@@ -115,7 +115,7 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
         raise InputError(f"{pretrained.name}: is not the transformer of the run {request.folder} any more; restore it")
 
     def network(task: Task) -> Network:
-        path = finetune_folder(request.seed_folder, task.id) / WEIGHTS["best"]
+        path = finetune_folder(request.seed_folder, task.id) / WEIGHTS_FILES["best"]
         heads = load_heads(config, [task], request.answers, pretrained.dim, read_weights(path), path)
         return Network([task], heads, None)
 

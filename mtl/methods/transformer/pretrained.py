@@ -14,7 +14,7 @@ from mtl.base.errors import InputError
 from mtl.base.extras import library_versions
 from mtl.base.folders import new_folder
 from mtl.methods.transformer.reading import opened
-from mtl.training.checkpoints import update_with_weights
+from mtl.training.checkpoints import update_hash
 
 NO_LIMIT = 10**9  # a tokenizer whose folder names no longest input says 1e30
 
@@ -65,7 +65,7 @@ class Pretrained:
     def fingerprint(self) -> str:
         """A hash of weights, configuration and tokenizer, but of no path."""
         content = hashlib.sha256(self.form().encode())
-        update_with_weights(content, self.body.state_dict())
+        update_hash(content, self.body.state_dict())
         return content.hexdigest()
 
     def fingerprints(self) -> dict[str, str]:

@@ -30,7 +30,7 @@ from mtl.model.sequences import ArraySequences
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS, fill, read_weights, update_with_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS_FILES, read_weights, set_weights, update_hash, weights_of_part
 from mtl.training.precision import mixed_precision, used_precision
 
 ONLY_MODEL = "models.0."  # before the names of weights in a task's file: its `TransformerNetwork` has one model alone
@@ -85,7 +85,7 @@ class TransformerEncoder:
         """A hash of the body's weights, of its configuration and tokenizer, and of the settings that vectors depend on."""
         precision = used_precision(self.trainer, self.device)
         content = hashlib.sha256(repr((self.length, precision, self.pretrained.form())).encode())
-        update_with_weights(content, self.body.state_dict())
+        update_hash(content, self.body.state_dict())
         return content.hexdigest()
 
     def versions(self) -> dict[str, str]:
@@ -126,7 +126,7 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     """The models of a seed. Raises InputError if the run did not keep its weights."""
     config = request.config
     pretrained = open_without_weights(model_folder(request.folder))
-    file = WEIGHTS[config.transformer.checkpoint]
+    file = WEIGHTS_FILES[config.transformer.checkpoint]
     possible_paths = {id: finetune_folder(request.seed_folder, id) / file for id in request.suite.tasks}
     paths = {id: path for id, path in possible_paths.items() if path.exists()}
     if not paths:
@@ -155,7 +155,8 @@ class _TunedModels:
             raise InputError(f"has no weights in this run; it has {trained}", key="task", value=task)
         path = self.paths[task or next(iter(self.paths))]
         model = self.pretrained.classifier(1)  # with a head of one output, which is left out
-        fill(model.base_model, weights_below(read_weights(path), f"{ONLY_MODEL}{model.base_model_prefix}."), path)
+        weights = weights_of_part(read_weights(path), f"{ONLY_MODEL}{model.base_model_prefix}.")
+        set_weights(model.base_model, weights, path)
         check_runs(self.pretrained, model.base_model.eval())
         return model.base_model
 
@@ -167,7 +168,7 @@ class _TunedModels:
         network = TransformerNetwork(
             self.pretrained, [task], outputs, seed=0, trainer=config.trainer, device=device, settings=settings
         )
-        fill(network, read_weights(path), path)
+        set_weights(network, read_weights(path), path)
         check_runs(self.pretrained, network.models[0].eval())
         return network
 

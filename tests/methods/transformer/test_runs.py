@@ -24,7 +24,7 @@ from mtl.data.examples import read_examples, read_targets
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.predictor import Predictor
 from mtl.tasks.targets import target_kind
-from mtl.training.checkpoints import WEIGHTS
+from mtl.training.checkpoints import WEIGHTS_FILES
 
 pytestmark = pytest.mark.slow
 
@@ -192,7 +192,7 @@ def test_killed_at_any_moment_it_ends_as_if_undisturbed(folder: Path, tmp_path: 
     settings = ["tasks=[mood,answer,mood-elsewhere]", "seeds=[1]"]
     made = command(folder, "kinds", *settings, "transformer.accumulate=2", f"transformer.checkpoint={checkpoint}")
     assert main([*made, f"run_dir={plain}"]) == 0
-    moments = ["finetune/mood/last.ckpt", "finetune/mood/predicted.npz", f"finetune/answer/{WEIGHTS[checkpoint]}"]
+    moments = ["finetune/mood/last.ckpt", "finetune/mood/predicted.npz", f"finetune/answer/{WEIGHTS_FILES[checkpoint]}"]
     fork = multiprocessing.get_context("fork")  # has imported transformers already
     for moment in moments:
         point = killed / "seed-1" / moment
