@@ -17,7 +17,7 @@ from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError
 from mtl.tasks.metrics import TIE, metric_named
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import RESTORE_REMEDY, WEIGHTS_FILES, CheckpointContent
+from mtl.training.checkpoints import RESTORE_IT, WEIGHTS_FILES, CheckpointContent
 
 RESAMPLES = 200
 FEWEST = 100  # rows of a label on dev from which on it has a threshold of its own
@@ -115,5 +115,5 @@ def recorded_shifts(folder: Path, task: Task) -> dict[int, float] | None:
         return None
     shifts = recorded if isinstance(recorded, list) else [recorded]
     if len(shifts) != len(labels):
-        raise InputError(f"has {len(shifts)} thresholds for {len(labels)} labels; {RESTORE_REMEDY}", path=path)
+        raise InputError(f"has {len(shifts)} thresholds for {len(labels)} labels; {RESTORE_IT}", path=path)
     return dict(zip(labels, shifts, strict=True))

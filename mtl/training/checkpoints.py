@@ -1,22 +1,20 @@
 """The files of a training stage, and the weights in its checkpoints: how they are read, compared with those of a network, and loaded into it."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from torch import Tensor, nn
 
 from mtl.base.arrays import read_checkpoint
 from mtl.base.errors import InputError
 
-if TYPE_CHECKING:
-    from hashlib import _Hash
-
 # The file of the weights that a stage saves: those of its best validation, or of its last one.
 WEIGHTS_FILES = {"best": "best.ckpt", "last": "final.ckpt"}
 STATE_FILE = "last.ckpt"  # not weights alone, but the whole state of a stage that has not finished, to resume from
 DONE_FILE = "done.json"  # written when a stage has finished
-RESTORE_REMEDY = "restore the file, or make the run again"
+RESTORE_IT = "restore the file, or make the run again"
 
 
 class CheckpointContent(TypedDict):
@@ -38,14 +36,13 @@ def load_finished(network: nn.Module, folder: Path, checkpoint: Literal["best", 
     return True
 
 
-def load_weights(network: nn.Module, path: Path, remedy: str = RESTORE_REMEDY) -> None:
+def load_weights(network: nn.Module, path: Path, remedy: str = RESTORE_IT) -> None:
     """Load the weights that a stage saved into the network. Those that the file lacks, as they were not trained, stay unchanged. Raises InputError as
     `read_weights` and `set_weights`."""
-    unchanged = network.state_dict()
-    set_weights(network, {**unchanged, **read_weights(path, remedy)}, path, remedy)
+    set_weights(network, {**network.state_dict(), **read_weights(path, remedy)}, path, remedy)
 
 
-def read_weights(path: Path, remedy: str = RESTORE_REMEDY) -> dict[str, Tensor]:
+def read_weights(path: Path, remedy: str = RESTORE_IT) -> dict[str, Tensor]:
     """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged, and for a weight that is not finite."""
     weights: dict[str, Tensor] = read_checkpoint(path, CheckpointContent, f"; {remedy}")["state_dict"]
     for name, weight in weights.items():
@@ -56,7 +53,7 @@ def read_weights(path: Path, remedy: str = RESTORE_REMEDY) -> dict[str, Tensor]:
     return weights
 
 
-def set_weights(network: nn.Module, weights: Mapping[str, Tensor], path: Path, remedy: str = RESTORE_REMEDY) -> None:
+def set_weights(network: nn.Module, weights: Mapping[str, Tensor], path: Path, remedy: str = RESTORE_IT) -> None:
     """Set all weights of the network, in place. Raises InputError, which names their file, if they are those of another network."""
     try:
         network.load_state_dict(weights)
@@ -86,7 +83,7 @@ def weights_of_part(weights: Mapping[str, Tensor], prefix: str) -> dict[str, Ten
     return {name.removeprefix(prefix): weight for name, weight in weights.items() if name.startswith(prefix)}
 
 
-def update_hash(digest: "_Hash", weights: Mapping[str, Tensor]) -> None:
+def update_hash(digest: "hashlib._Hash", weights: Mapping[str, Tensor]) -> None:
     """Add names, shapes and values of weights to a hash."""
     for name, weight in sorted(weights.items()):
         digest.update(f"{name} {tuple(weight.shape)}".encode())

@@ -16,7 +16,7 @@ from mtl.methods.floors.estimators import ESTIMATORS, CosineInRange, YesOrNo, ne
 from mtl.methods.floors.features import VECTORIZERS, Document, RowFeatures, finite_numbers
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import RESTORE_REMEDY
+from mtl.training.checkpoints import RESTORE_IT
 
 # Methods whose models can be kept. Of a damaged tree, scikit-learn would read any memory.
 KEEPABLE = ("svm", "logistic", "naive_bayes", "overlap")
@@ -68,14 +68,12 @@ def read_model(path: Path, method: str, settings: FloorConfig, task: Task) -> Ta
     """The model in a file, which this method trained on this task. Raises InputError if it is missing, damaged, or another model."""
     if not path.exists():
         raise InputError(NOT_KEPT, path=path)
-    content = read_checkpoint(path, ModelContent, f"; {RESTORE_REMEDY}")
+    content = read_checkpoint(path, ModelContent, f"; {RESTORE_IT}")
     try:
         return restored_model(content, method, settings, task)
     except (LookupError, TypeError, ValueError, RecursionError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else reason_of(error)
-        raise InputError(
-            f"is no model that the method {method} keeps ({reason}); {RESTORE_REMEDY}", path=path
-        ) from None
+        raise InputError(f"is no model that the method {method} keeps ({reason}); {RESTORE_IT}", path=path) from None
 
 
 def restored_model(content: ModelContent, method: str, settings: FloorConfig, task: Task) -> TaskModel:

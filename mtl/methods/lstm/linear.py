@@ -36,7 +36,7 @@ from mtl.methods.method import Answers, LoadRequest
 from mtl.methods.network_training import with_weights
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import RESTORE_REMEDY
+from mtl.training.checkpoints import RESTORE_IT
 
 FORMAT = 2  # increase it when the same data gives other outputs, or when the file changes
 LIST_FILE = "models/tasks.json"  # in the folder of a seed: the ids of the tasks with a model
@@ -96,7 +96,7 @@ def load_linear(request: LoadRequest) -> TrainedFloor:
     wrong_ids = (set(ids) - possible_ids) or (ids_with_file - set(ids))
     if wrong_ids:
         problem = f"does not list the tasks whose models are beside it ({min(wrong_ids)})"
-        raise InputError(f"{problem}; {RESTORE_REMEDY}", path=list_file)
+        raise InputError(f"{problem}; {RESTORE_IT}", path=list_file)
     models = {id: read_model(model_file(folder, id), METHOD, request.config.floor, tasks[id]) for id in ids}
     return TrainedFloor(request.config, request.suite.language, models, request.answers)
 
