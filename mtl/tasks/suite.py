@@ -162,30 +162,13 @@ def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
     if not suite.tasks:
         raise InputError("names no task", path=path, key="tasks")
     _check_names(suite, path)
-    if suite.data:
-        suite.data = str(inside(path.parent, suite.data))
-    suite.title = suite.title or suite.name
+    _complete(suite, path)
     for id, task in suite.tasks.items():
-        _complete_task(task, str(id), suite)
-    for id, task in suite.tasks.items():
-        if task.decide:
-            message = f"{counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
-            raise InputError(f"tasks.{id}.decide: {message}", path=path)
-        if problem := _take_targets(task, suite) or task_problem(task, AVERAGE):
+        if problem := _declaration_problem(task, suite):
             raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
         raise InputError(problem, path=path)
     return suite
-
-
-def _complete_task(task: Task, id: str, suite: Suite) -> None:
-    """Set the id of a task, and what follows for it from the suite and from its other keys."""
-    task.id = id
-    task.title = task.title or id
-    files = {**suite.files, **task.files}
-    task.files = {split: name and name.replace("{task}", id) for split, name in files.items()}
-    task.source = task.source or suite.source
-    task.kind = task.kind or task.implied_kind
 
 
 def _check_names(suite: Suite, path: Path) -> None:
@@ -202,6 +185,49 @@ def _check_names(suite: Suite, path: Path) -> None:
         raise InputError(f"{suite.language!r} is no code of a language, as in sv (ISO 639)", path=path, key="language")
 
 
+def _complete(suite: Suite, path: Path) -> None:
+    """Set what follows for the suite from its file's path and its other keys, and for its tasks from the suite and from each other."""
+    if suite.data:
+        suite.data = str(inside(path.parent, suite.data))
+    suite.title = suite.title or suite.name
+    for id, task in suite.tasks.items():
+        task.id = str(id)
+        task.title = task.title or task.id
+        files = {**suite.files, **task.files}
+        task.files = {split: name and name.replace("{task}", task.id) for split, name in files.items()}
+        task.source = task.source or suite.source
+        task.kind = task.kind or task.implied_kind
+    # Only now, as the kind of the task whose head answers may follow from its keys.
+    for task in suite.tasks.values():
+        if task.answered_by is not None and (source := suite.tasks.get(task.answered_by)):
+            task.kind = task.kind or source.kind
+            task.labels = task.labels or source.labels
+            task.range = task.range or source.range
+
+
+def _declaration_problem(task: Task, suite: Suite) -> str | None:
+    """The error in the declaration of a completed task, as "key: message", or None."""
+    if task.decide:
+        return f"decide: {counted(len(task.decide), 'question')} to answer; answer and delete it: {task.decide[0]}"
+    return _answering_problem(task, suite) or task_problem(task, AVERAGE)
+
+
+def _answering_problem(task: Task, suite: Suite) -> str | None:
+    """Why the head of the task that `answered_by` names cannot answer this one, as "key: message", or None."""
+    if task.answered_by is None:
+        return None
+    source = suite.tasks.get(task.answered_by)
+    if source is None or source.answered_by is not None:
+        return f"answered_by: {task.answered_by!r} is not a task of the suite with training rows"
+    if (task.kind, task.labels, task.range) != (source.kind, source.labels, source.range):
+        return f"answered_by: task {source.id} has other targets; leave out kind, labels and range"
+    if (task.sides, task.candidates is None) != (source.sides, source.candidates is None):
+        return f"answered_by: task {source.id} has a different number of texts"
+    if [side for side, _ in task.marked] != [side for side, _ in source.marked]:
+        return f"answered_by: task {source.id} has other spans"
+    return None
+
+
 def _suite_problem(suite: Suite) -> str | None:
     """The error in the suite's `average`, or in the metrics of its published rows, as "key: message", or None."""
     if suite.average is not None:
@@ -215,22 +241,4 @@ def _suite_problem(suite: Suite) -> str | None:
     for row in suite.published:
         if unknown := [name for by_name in row.also.values() for name in by_name if not is_metric(name)]:
             return f"published: {row.model}: also: {unknown[0]!r} is no metric"
-    return None
-
-
-def _take_targets(task: Task, suite: Suite) -> str | None:
-    """Give a task that another one's head answers that one's kind, labels and range. Returns an error as "key: message", or None."""
-    if task.answered_by is None:
-        return None
-    source = suite.tasks.get(task.answered_by)
-    if source is None or source.answered_by is not None:
-        return f"answered_by: {task.answered_by!r} is not a task of the suite with training rows"
-    task.labels, task.range = task.labels or source.labels, task.range or source.range
-    task.kind = task.kind or source.kind
-    if (task.kind, task.labels, task.range) != (source.kind, source.labels, source.range):
-        return f"answered_by: task {source.id} has other targets; leave out kind, labels and range"
-    if (task.sides, task.candidates is None) != (source.sides, source.candidates is None):
-        return f"answered_by: task {source.id} has a different number of texts"
-    if [side for side, _ in task.marked] != [side for side, _ in source.marked]:
-        return f"answered_by: task {source.id} has other spans"
     return None
