@@ -138,8 +138,6 @@ def standard_streams() -> Iterator[None]:
 
 
 class StandardOutput:
-    """Standard output."""
-
     _raises = True  # whether an error ends the command
 
     def __init__(self, stream: TextIO) -> None:

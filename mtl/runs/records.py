@@ -38,8 +38,6 @@ class MetricScores(TypedDict):
 
 
 class TaskScores(MetricScores):
-    """A task's scores."""
-
     metric: str
     split: Literal["dev", "test"]
     constant: Score  # × 100, of the best constant answer

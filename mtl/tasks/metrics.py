@@ -34,8 +34,6 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric."""
-
     title: str
     kinds: Sequence[str]  # names of the target kinds that it fits; it fits kinds derived from them, too
     formula: Formula

@@ -41,7 +41,6 @@ class LengthFeatures(RowFeatures):
     """The numbers of tokens and characters of each text, on a logarithmic scale, and the differences of a pair's."""
 
     def transform(self, rows: Iterable[Sequence[Document]]) -> np.ndarray:
-        """The features of rows, float64 (rows, features)."""
         lengths = np.log1p([[(len(part.tokens), len(part.text)) for part in row] for row in rows])
         flat = lengths.reshape(len(lengths), -1)
         if lengths.shape[1] == 1:

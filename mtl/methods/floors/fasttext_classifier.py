@@ -103,7 +103,6 @@ class FastTextRegressor(FastTextClassifier):
     """Numbers as at most ten classes of nearly equal size: a prediction is the mean of the classes' means, weighted with their probabilities."""
 
     def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextRegressor":
-        """Train on lines of tokens and their targets (rows,)."""
         edges = np.unique(np.quantile(targets, np.linspace(0, 1, MOST_BINS + 1)[1:-1]))
         bins = np.searchsorted(edges, targets, side="left")
         super().fit(lines, bins)

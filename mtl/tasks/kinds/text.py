@@ -54,8 +54,6 @@ class WordHead(ClassesHead):
 
 
 class Word(TargetKind):
-    """A word."""
-
     head_type = WordHead
     dtype = object
 
