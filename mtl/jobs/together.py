@@ -73,8 +73,7 @@ class _Together:
                 shown.enter_context(shown_job(run, run.name))
             for run in runs:
                 self._sum_up_if_done(run)
-            if units:
-                self.engine.run(units, self.config.units_at_once(len(units)), self._take_seed)
+            self.engine.run(units, self.config.units_at_once(len(units)), self._take_seed)
 
     def _take_preparation(self, unit: Unit, result: Any) -> None:
         """Keep what is known of a run whose preparation has ended, or note its error."""
