@@ -1,10 +1,10 @@
 """Suites as values of Python, which may be made of data files or of data in memory."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping
 from functools import cached_property
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,7 @@ from mtl.base.untrusted_yaml import read_yaml
 from mtl.base.wording import inert, markdown_table
 from mtl.benchmark_making.frames import Frame, frames_by_task, problem_of_frames, write_frames
 from mtl.data.files import read_bytes
-from mtl.tasks import suite as tasks_suite
+from mtl.tasks.suite import load_suite, suite_from
 from mtl.tasks.task import SPLITS
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from mtl.benchmark_making.init_suite.suite_guess import SuiteGuess
 FRAMES_FORMAT = 2  # increase it when `Suite.from_frames` writes other files of the same frames
+DATA = "data"  # the folder of the data files of frames, beside the suite file
 COLUMNS = ("task", "kind", "metric", "text", "target", *SPLITS)  # of the table of a suite's tasks
 
 
@@ -62,7 +63,7 @@ class Suite:
         Raises:
             mtl.InputError: for an unknown name, and a file that is no suite file."""
         self.path = find_yaml("suite", str(suite))
-        self.content = tasks_suite.load_suite(self.path)
+        self.content = load_suite(self.path)  # what the file declares
         self.data_dir = self.content.data_dir if data_dir is None else Path(data_dir)
         self.notes = notes
         self.indices: dict[tuple[str, str], list[Any]] = {}
@@ -139,14 +140,18 @@ class Suite:
         """
         by_task = frames_by_task(frames, name)
         known = {task: dict(keys) for task, keys in (tasks or {}).items()}
-        with TemporaryDirectory(prefix="mtl-frames-") as folder:
-            write_frames(by_task, Path(folder, "data"))
-            source = Path(folder)
-            to = _cache_folder(cache_dir, source, name, language, known) if out is None else Path(out)
-            suite = _write(source, _guess(source, to, name, language, known))
+        with TemporaryDirectory(prefix="mtl-frames-") as temporary:
+            data_dir = Path(temporary, DATA)
+            write_frames(by_task, data_dir)
+            checksums = _checksums(data_dir)
+            folder = _cache_folder(cache_dir, name, language, known, checksums) if out is None else Path(out)
+            guessed = _guess(data_dir, folder, name, language, known)
+            _check_same_content(guessed, checksums)
+            _write(guessed, data_dir)
+        suite = cls(guessed.path.resolve(), guessed.data_dir.resolve(), guessed.summary)
         for task, by_split in by_task.items():
             for split, rows in by_split.items():
-                if hasattr(rows, "index"):
+                if hasattr(rows, "index"):  # only a DataFrame has one
                     suite.indices[task, split] = rows.index.tolist()
         return suite
 
@@ -186,14 +191,29 @@ class Suite:
         return self.table()._repr_markdown_()
 
 
-def _guess(source: Path, out: Path, name: str, language: str | None, known: Mapping[str, Any]) -> "SuiteGuess":
-    """Guess a suite file in `out` from the data files in `source`. Raises InputError, about the frames, for problems and open questions."""
+def _checksums(data_dir: Path) -> dict[str, str]:
+    """The SHA-256 of each file in a folder of data files, by its path from the suite file."""
+    files = sorted(file for file in data_dir.rglob("*") if file.is_file())
+    return {file.relative_to(data_dir.parent).as_posix(): sha256(read_bytes(file)).hexdigest() for file in files}
+
+
+def _cache_folder(
+    cache_dir: str | PathLike[str], name: str, language: str | None, known: Mapping[str, Any], checksums: dict[str, str]
+) -> Path:
+    """The folder in the cache for a suite with this name, language, known keys and data. Raises InputError for keys that are no plain values."""
+    with errors_as_input("tasks"):
+        identity = json.dumps([FRAMES_FORMAT, name, language, known, checksums], sort_keys=True, default=str)
+    return Path(cache_dir, "frames", f"{name}-{sha256(identity.encode()).hexdigest()[:16]}")
+
+
+def _guess(data_dir: Path, folder: Path, name: str, language: str | None, known: Mapping[str, Any]) -> "SuiteGuess":
+    """Guess a suite file in `folder` from the data files. Raises InputError, about the frames, for problems and open questions."""
     from mtl.benchmark_making.init_suite.finding import find_tasks
     from mtl.benchmark_making.init_suite.init_suite import guess_suite
 
-    data_dir = source / "data"
+    path = folder / f"{name}.yaml"
     try:
-        guessed = guess_suite(find_tasks(data_dir), language, name, out / f"{name}.yaml", known, shown=out / "data")
+        guessed = guess_suite(find_tasks(data_dir), language, name, path, known, shown=folder / DATA)
     except InputError as error:
         raise InputError(problem_of_frames(error.message, data_dir), key=error.key) from None
     if undecided := [*guessed.problems.items(), *guessed.questions]:
@@ -202,34 +222,24 @@ def _guess(source: Path, out: Path, name: str, language: str | None, known: Mapp
     return guessed
 
 
-def _write(source: Path, guessed: "SuiteGuess") -> Suite:
-    """Write a suite file and the data in `source`, and read them. Keeps files with the same content. Raises InputError for others and a bad suite."""
-    path, data_dir = guessed.path, guessed.path.parent / "data"
-    if data_dir.exists() and _checksums(path.parent) != _checksums(source):
+def _check_same_content(guessed: "SuiteGuess", checksums: dict[str, str]) -> None:
+    """Raise InputError if there is a suite file or a data folder with other content already, or if the guess is no valid suite."""
+    path, data_dir = guessed.path, guessed.data_dir
+    if data_dir.exists() and _checksums(data_dir) != checksums:
         raise InputError("holds other data than these frames; name another folder with out=", path=data_dir)
-    content = yaml.safe_load(guessed.document)
-    tasks_suite.suite_from(content, path)
-    if path.exists() and read_yaml(path) != content:  # comments may differ
+    declared = yaml.safe_load(guessed.document)
+    suite_from(declared, path)
+    if path.exists() and read_yaml(path) != declared:  # comments may differ
         remedy = f"remove it, or keep it and write mtl.Suite({str(path)!r}, {str(data_dir)!r})"
         raise InputError(f"differs from what follows from the frames; {remedy}", path=path)
-    if not data_dir.exists():
-        with new_folder(data_dir) as folder:
-            shutil.copytree(source / "data", folder, dirs_exist_ok=True)
-    if not path.exists():
-        write_text(path, guessed.document)
+
+
+def _write(guessed: "SuiteGuess", data_dir: Path) -> None:
+    """Write the suite file, and a copy of the data files beside it, unless they are there already."""
+    if not guessed.data_dir.exists():
+        with new_folder(guessed.data_dir) as new_data_dir:
+            shutil.copytree(data_dir, new_data_dir, dirs_exist_ok=True)
+    if not guessed.path.exists():
+        write_text(guessed.path, guessed.document)
         for line in guessed.warnings:
-            logger.warning("suite %s: %s", path.stem, line)
-    return Suite(path.resolve(), data_dir.resolve(), guessed.summary)
-
-
-def _cache_folder(cache_dir: str | PathLike[str], source: Path, name: str, *keys: Any) -> Path:
-    """The folder in the cache for a suite with this name, its language and known keys, and the data files in `source`."""
-    with errors_as_input("tasks"):
-        content = json.dumps([FRAMES_FORMAT, name, *keys, _checksums(source)], sort_keys=True, default=str)
-    return Path(cache_dir, "frames", f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:16]}")
-
-
-def _checksums(folder: Path | str) -> dict[str, str]:
-    """The SHA-256 of each file below `data` in a suite's folder, by its path in that folder."""
-    files = sorted(file for file in Path(folder, "data").rglob("*") if file.is_file())
-    return {file.relative_to(folder).as_posix(): hashlib.sha256(read_bytes(file)).hexdigest() for file in files}
+            logger.warning("suite %s: %s", guessed.name, line)
