@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_json
@@ -15,6 +14,7 @@ from mtl.data.dataset import Dataset
 from mtl.data.hashes import fingerprints
 from mtl.data.loading import load_dataset
 from mtl.data.repeats import without_repeats
+from mtl.embedders.find import Vectors
 from mtl.jobs.imported import Imported
 from mtl.jobs.job import Job
 from mtl.jobs.machine import device_of, use_run_device
@@ -23,13 +23,10 @@ from mtl.methods.method import BuildRequest, Method
 from mtl.runs.folder import PREDICTIONS, REMEDY
 from mtl.runs.records import Summary, read_summary
 
-if TYPE_CHECKING:
-    from mtl.embedders.find import Vectors
-
 MOST_NAMED = 3  # files in one message; the others are counted
 
 
-def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) -> tuple[Dataset, Method]:
+def prepare(job: Job, vectors: Vectors | None, keeps_threads: bool = False) -> tuple[Dataset, Method]:
     """Read the data, train missing word vectors, and build the method, with the threads that are set if it `keeps_threads`. Raises InputError."""
     config, suite, data_dir = job.config, job.suite, job.data_dir
     if keeps_threads:
@@ -51,7 +48,7 @@ def prepare(job: Job, vectors: "Vectors | None", keeps_threads: bool = False) ->
     return dataset, METHODS[config.method].build(request)
 
 
-def source_stamps(config: Config, vectors: "Vectors | None") -> dict[str, list[int]]:
+def source_stamps(config: Config, vectors: Vectors | None) -> dict[str, list[int]]:
     """By path, the size in bytes and the time of change in nanoseconds of each file beside the data, such as word vectors."""
     paths = METHODS[config.method].sources(config) + ([] if vectors is None else [vectors.path])
     files: list[Path] = []

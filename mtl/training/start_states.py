@@ -43,15 +43,11 @@ def restore_start_state(user_object: Any) -> None:
 
 
 def _has_state_in_attributes(user_object: Any) -> bool:
-    """Whether all attributes are the state. That of other callbacks is what `state_dict` returns; other loggers have none, and continue one log."""
+    """Whether all attributes are the state: of loggers that write files, and of Lightning's own callbacks and classes derived from them, whose
+    `state_dict` lacks attributes that count. That of other callbacks is what `state_dict` returns; other loggers have none, and continue one log."""
     if isinstance(user_object, CSVLogger | TensorBoardLogger):
         # A logger without a version takes the next free number, and so a new folder, in each training.
         return _start_attributes(user_object).get("_version") is None
-    return _is_lightning_callback(user_object)
-
-
-def _is_lightning_callback(user_object: Any) -> bool:
-    """Whether an object is one of Lightning's own callbacks, or of a class derived from one: their `state_dict` lacks attributes that count."""
     classes = [parent for parent in type(user_object).__mro__ if parent not in (pl.Callback, Checkpoint)]  # empty ones
     return any(parent.__module__.startswith(f"{pl.__name__}.callbacks.") for parent in classes)
 
