@@ -29,7 +29,7 @@ from timing import ratio
 from mtl.base import device
 from mtl.base.settings.schema import Config
 from mtl.data.dataset import Split
-from mtl.data.sample import write_sample
+from mtl.data.sample import unpack_embedded
 from mtl.jobs.inputs import prepare
 from mtl.jobs.job import load_job
 from mtl.methods import network_training
@@ -86,7 +86,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, float]:
             "run_dir": str(folder / "run"),
         }
         if arguments.data is None:
-            write_sample("klej-sample", folder / "data")
+            unpack_embedded("klej-sample", folder / "data")
         if arguments.side == "trainer":
             device.keep_memory = lambda: None  # what ours sets for the whole process
         job = load_job({**settings, **({"transformer.path": arguments.model} if arguments.model else {})})

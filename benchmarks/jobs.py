@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.settings.schema import Config
-from mtl.data.sample import write_sample
+from mtl.data.sample import unpack_embedded
 from mtl.jobs.inputs import prepare
 from mtl.jobs.job import load_job
 from mtl.methods import METHODS
@@ -16,7 +16,7 @@ def prepare_lstm(data: Path | None, folder: Path, settings: Mapping[str, Any]) -
     """The configuration and the LSTM, its data read. data: KLEJ's; None: the sample. folder: for all that is written."""
     data_dir = data or folder / "data"
     if data is None:
-        write_sample("klej-sample", data_dir)
+        unpack_embedded("klej-sample", data_dir)
     places = {"data_dir": data_dir, "cache_dir": folder / "cache", "run_dir": folder / "run"}
     job = load_job(
         {

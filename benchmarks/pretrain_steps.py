@@ -25,7 +25,7 @@ from torch.nn import functional
 
 from mtl.base.extras import import_transformers
 from mtl.data.loading import training_texts
-from mtl.data.sample import write_sample
+from mtl.data.sample import unpack_embedded
 from mtl.jobs.job import load_job
 from mtl.methods.transformer.network import parameter_groups
 from mtl.vectors.pretraining.pretrain import begin_training
@@ -79,7 +79,7 @@ def texts(path: Path | None, folder: Path) -> PretrainingTexts:
         return PretrainingTexts([path])
     data = folder / "data"
     if not data.exists():
-        write_sample("klej-sample", data)
+        unpack_embedded("klej-sample", data)
     job = load_job({"suite": "klej-sample", "data_dir": str(data)})
     return PretrainingTexts(texts=training_texts(job.suite, data, job.config.held_out))
 

@@ -19,7 +19,7 @@ from mtl.base.version import versions
 from mtl.data.dataset import Dataset
 from mtl.data.present_files import check_present
 from mtl.data.repeats import choosing_notes
-from mtl.data.sample import write_generated
+from mtl.data.sample import ensure_embedded_data
 from mtl.data.splits import CHOOSING
 from mtl.jobs.beside import kept_logistic
 from mtl.jobs.inputs import check_begun, prepare, source_stamps
@@ -84,7 +84,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
         logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
     precision = run_precision(config)
     folder.check_same_precision(precision)
-    write_generated(job.suite, job.data_dir)
+    ensure_embedded_data(job.suite, job.data_dir)
     check_present(job.suite, job.run_tasks, job.data_dir)  # before minutes of reading and tokenizing
     vectors = METHODS[config.method].find_inputs(config, job.suite)
     stamps = source_stamps(config, vectors)

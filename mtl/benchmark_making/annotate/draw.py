@@ -19,7 +19,7 @@ from mtl.base.typed import typed
 from mtl.benchmark_making.annotate.form import render_form
 from mtl.data.examples import Example
 from mtl.data.present_files import check_present
-from mtl.data.sample import write_generated
+from mtl.data.sample import ensure_embedded_data
 from mtl.data.sampled import Key, TaskKey, scored_file
 from mtl.data.splits import read_task
 from mtl.jobs.job import Job
@@ -94,7 +94,7 @@ def _chosen_tasks(job: Job, settings: SampleSettings) -> list[Task]:
     if bad := [task for task in tasks if first_kind(task.kind) not in KINDS or not task.is_scored]:
         problem = f"answers are asked for scored tasks of kind {', '.join(KINDS)} alone; leave this task out"
         raise InputError(problem, key=bad[0].id)
-    write_generated(job.suite, job.data_dir)
+    ensure_embedded_data(job.suite, job.data_dir)
     check_present(job.suite, tasks, job.data_dir)
     return tasks
 

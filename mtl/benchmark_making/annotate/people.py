@@ -12,7 +12,7 @@ from mtl.base.errors import InputError
 from mtl.benchmark_making.annotate.agreement import agreement_text, majority
 from mtl.benchmark_making.annotate.answers import MAJORITY, Person, read_answers, slug_of
 from mtl.benchmark_making.annotate.form import is_answers
-from mtl.data.sample import write_generated
+from mtl.data.sample import ensure_embedded_data
 from mtl.data.sampled import read_key
 from mtl.jobs.imports import import_job
 from mtl.jobs.job import Job, load_job
@@ -31,7 +31,7 @@ def people_jobs(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) -
     ends by removing what the runs read. Settings are as of `import_job`; `rows` is the key of the sample. Raises InputError for bad answers."""
     _check_settings(paths, settings)
     job = load_job({key: value for key, value in settings.items() if key != "rows"})
-    write_generated(job.suite, job.data_dir)
+    ensure_embedded_data(job.suite, job.data_dir)
     people = read_answers(paths, job, read_key(settings["rows"], job.suite, job.data_dir), Path(settings["rows"]))
     agreement_notes = [agreement_text(*answered) for answered in _task_answers(people, job.suite, least=2)]
     majority_person, majority_notes = _majority_person(people, job.suite)

@@ -20,7 +20,7 @@ from mtl.benchmark_making.make.recipe import Sources, StepUse, TaskRecipe, load_
 from mtl.benchmark_making.make.table import SPLIT, Dropped, Origin, SourceRow, Table, Work
 from mtl.data.columns import LIST, Value, printable_names
 from mtl.data.examples import read_examples
-from mtl.data.sample import CORPORA, write_sample
+from mtl.data.sample import CORPORA, unpack_embedded
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import SPLITS, Task
 
@@ -91,7 +91,7 @@ def _default_sources(recipe: TaskRecipe) -> Path:
     if sample not in CORPORA:
         raise InputError(f"must be {', '.join(CORPORA)}", path=recipe.path, key="sample", value=sample)
     folder = Path("data", sample)
-    write_sample(sample, folder)
+    unpack_embedded(sample, folder)
     return folder
 
 

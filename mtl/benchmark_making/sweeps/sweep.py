@@ -16,7 +16,7 @@ from mtl.base.settings.layers import check_names_no_code, find_yaml, flatten, fl
 from mtl.base.settings.schema import INDIFFERENT, PAPER
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.present_files import check_present, present_splits
-from mtl.data.sample import awaits_generation
+from mtl.data.sample import lacks_embedded_data
 from mtl.jobs.job import Job, load_job, load_run
 from mtl.methods import METHODS
 
@@ -164,7 +164,7 @@ def _check_run(run: Job) -> None:
     run.check_folder()
     if run.is_finished:
         return
-    if not awaits_generation(run.suite, run.data_dir):
+    if not lacks_embedded_data(run.suite, run.data_dir):
         check_present(run.suite, run.run_tasks, run.data_dir)
     try:
         METHODS[run.config.method].find_inputs(run.config, run.suite)

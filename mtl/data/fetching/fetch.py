@@ -12,7 +12,7 @@ from mtl.base.wings import FetchCopy, hook
 from mtl.data.fetching.archives import unpack
 from mtl.data.fetching.download import UnavailableError, download
 from mtl.data.present_files import missing_tasks
-from mtl.data.sample import write_embedded
+from mtl.data.sample import write_embedded_data
 from mtl.tasks.sources import HubSource, Source
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -24,7 +24,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     publisher has withdrawn, only the copy. Raises InputError if the suite names neither a source nor a copy, at the first download that fails and no
     copy replaces, and, after all others, for single files that the server lacks and files of tasks, not withdrawn, that the archives lack."""
     if suite.generated:
-        write_embedded(suite, data_dir)
+        write_embedded_data(suite, data_dir)
         return
     unverified: list[str] = []  # names of files
     try:

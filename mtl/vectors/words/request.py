@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from mtl.base.errors import InputError
 from mtl.base.typed import PART, typed
-from mtl.data.sample import write_generated
+from mtl.data.sample import ensure_embedded_data
 from mtl.jobs.job import Job, load_job
 
 
@@ -50,5 +50,5 @@ class TrainingRequest:
             return None
         settings = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.suite_held_out}
         job = load_job({key: value for key, value in settings.items() if value is not None})
-        write_generated(job.suite, job.data_dir)
+        ensure_embedded_data(job.suite, job.data_dir)
         return job

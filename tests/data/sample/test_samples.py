@@ -8,7 +8,7 @@ import mtl.data.sample
 from mtl.api.cli import main
 from mtl.base.settings.layers import shipped
 from mtl.data.present_files import choose_scored
-from mtl.data.sample import SAMPLES, awaits_generation, write_sample
+from mtl.data.sample import SAMPLES, lacks_embedded_data, unpack_embedded
 from mtl.tasks.suite import load_suite
 
 
@@ -32,7 +32,7 @@ def test_the_archives_hold_what_the_generators_make(name: str, tmp_path: Path, m
     monkeypatch.syspath_prepend(Path(__file__).parents[3] / "tools")
     from make_samples import GENERATORS
 
-    write_sample(name, tmp_path)
+    unpack_embedded(name, tmp_path)
     assert contents(tmp_path) == {path: text.encode() for path, text in GENERATORS[name]()}
 
 
@@ -61,16 +61,16 @@ def write_part(name: str, files: int, folder: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", SAMPLES)
 def test_data_that_a_kill_left_is_completed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     suite = load_suite(shipped("configs") / f"suite/{name}.yaml")
-    write_sample(name, tmp_path / "whole")
+    unpack_embedded(name, tmp_path / "whole")
     whole = contents(tmp_path / "whole")
     for written in (1, len(whole) - 1):
         folder = tmp_path / str(written)
         assert write_part(name, written, folder, monkeypatch) == 130
         assert len(contents(folder)) == written
-        assert awaits_generation(choose_scored(suite, folder), folder)
+        assert lacks_embedded_data(choose_scored(suite, folder), folder)
         assert main(["data", name, f"data_dir={folder}"]) == 0
         assert contents(folder) == whole
-        assert not awaits_generation(choose_scored(suite, folder), folder)
+        assert not lacks_embedded_data(choose_scored(suite, folder), folder)
 
 
 def test_what_the_user_has_changed_in_the_data_stays(tmp_path: Path) -> None:
