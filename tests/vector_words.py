@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from input_errors import raises_input_error
 
-from mtl.embedders.fasttext import training_process
+from mtl.embedders.fasttext_process import training_process
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.embedders.vector_files.word_index import WordVectors
 

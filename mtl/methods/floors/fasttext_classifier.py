@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from mtl.base.errors import InputError
-from mtl.embedders.fasttext import training_process
+from mtl.embedders.fasttext_process import training_process
 
 LABEL = "__LABEL__"  # begins a target in a line for fastText: in capitals, with which no lower-case token begins
 DIM = 100

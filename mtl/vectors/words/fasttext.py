@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
-from mtl.embedders.fasttext import training_process
+from mtl.embedders.fasttext_process import training_process
 from mtl.vectors.words.files import note_source, written_lines
 
 # fasttext 0.9.3 draws the first vectors in eleven blocks, one per thread. With fewer threads, the others start from zero.

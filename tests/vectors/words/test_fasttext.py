@@ -8,7 +8,7 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.embedders import fasttext as library
+from mtl.embedders import fasttext_process
 from mtl.embedders.recipes import noted_source
 from mtl.vectors.words import fasttext as module
 from mtl.vectors.words.fasttext import FastTextTraining
@@ -48,7 +48,7 @@ sys.exit(1)
 def test_what_fasttext_writes_is_progress_or_the_reason_of_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reached: list[tuple[int, int | None]]
 ) -> None:
-    monkeypatch.setattr(library, "TRAIN", WRITE)
+    monkeypatch.setattr(fasttext_process, "TRAIN", WRITE)
     with pytest.raises(InputError, match=r"fastText could not train: ValueError: Encountered NaN. \(min_count=5\)"):
         FastTextTraining(epochs=1).train([["a"] * 39] * 5, tmp_path / "v.bin")
     assert reached == [(3, 200), (100, 200)]
