@@ -72,8 +72,10 @@ def dictionary_entries(path: Path, file: BufferedReader, header: Header, bar: Pr
     file.seek(begin + offset)
 
 
-def find_matrix(path: Path, file: BufferedReader, header: Header) -> int:
-    """Check that the matrices fit into the file. Returns the offset of the input matrix's first row, in bytes."""
+def find_matrix(path: Path, file: BufferedReader, header: Header, entries: Iterator[tuple[bytes, int]]) -> int:
+    """Read the dictionary's remaining entries, and check that the matrices fit into the file. Returns the offset of the input matrix's first row."""
+    for _ in entries:
+        pass  # at the end, the file's position is where the input matrix begins
     if _take(path, file, "<?")[0]:
         raise InputError(QUANTIZED, path=path)
     rows, columns = _take(path, file, "<2q")

@@ -96,7 +96,7 @@ def test_long_lists_and_wide_gaps_between_rows(tmp_path: Path, monkeypatch: pyte
     words = LEXICON + [word for word in OUTSIDE if not has_surrogates(word)]
     whole = VectorFile(path).read_once(words)
     monkeypatch.setattr("mtl.embedders.vector_files.fasttext_layout._CHUNK", 7)
-    for name, value in {"_BLOCK": 1000, "_GAP": 100, "_BLOCK_PAIRS": 20, "_HASHED_WORDS": 5}.items():
+    for name, value in {"_CHUNK_BYTES": 1000, "_GAP_BYTES": 100, "_CHUNK_PAIRS": 20, "_HASHED_WORDS": 5}.items():
         monkeypatch.setattr(f"mtl.embedders.vector_files.fasttext_binary.{name}", value)
     in_parts = VectorFile(path).read_once(words)
     np.testing.assert_allclose(in_parts.vectors, whole.vectors, atol=1e-6)
