@@ -47,7 +47,7 @@ class Plain(pl.LightningModule):
     def __init__(self, config: Config, ours: Network, scores: Mapping[str, TaskScore]) -> None:
         super().__init__()
         assert ours.encoder is not None
-        self.kinds, self.heads, self.encoder = ours.kinds, ours.heads, PlainEncoder(ours.encoder)
+        self.head_targets, self.heads, self.encoder = ours.head_targets, ours.heads, PlainEncoder(ours.encoder)
         self.config, self.scores = config, dict(scores)
         self.begun = time.monotonic()
         self.curve: list[dict[str, float]] = []
@@ -59,7 +59,7 @@ class Plain(pl.LightningModule):
         return head(max_pool(self.encoder.outputs(tokens, lengths), lengths))
 
     def training_step(self, batch: PlainBatch, batch_idx: int) -> Tensor:
-        return self.kinds[batch[0]].loss(self.outputs(batch), batch[-1], None)
+        return self.head_targets[batch[0]].loss(self.outputs(batch), batch[-1], None)
 
     def on_validation_epoch_start(self) -> None:
         for metric in self.scores.values():
@@ -68,7 +68,7 @@ class Plain(pl.LightningModule):
     def validation_step(self, batch: PlainBatch, batch_idx: int) -> None:
         task, rows, *_ = batch
         outputs = self.outputs(batch)
-        self.scores[task].update(self.kinds[task].predict(outputs, None), rows, outputs.isfinite().all())
+        self.scores[task].update(self.head_targets[task].predict(outputs, None), rows, outputs.isfinite().all())
 
     def on_validation_epoch_end(self) -> None:
         found = {task: float(metric.compute()) for task, metric in self.scores.items()}

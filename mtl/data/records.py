@@ -31,18 +31,14 @@ class Record:
 
 
 def read_records(
-    path: Path,
-    columns: Sequence[str],
-    optional: Sequence[str] = (),
-    layout: Layout = PLAIN,
-    nullable: Sequence[str] = (),
+    path: Path, columns: Sequence[str], extra: Sequence[str] = (), layout: Layout = PLAIN, nullable: Sequence[str] = ()
 ) -> list[Record]:
-    """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
-    `optional` are further columns that the file has; the value is None where a row of objects has no text or number there.
+    """All rows of a file, none dropped, with the values of these columns, and then those of extra columns.
+    `extra` are further columns that the file has; the value is None where a row of objects has no text or number there.
     `nullable` are those of the columns whose value is None where a row of objects has null. Raises InputError, which names the file and the line: for
     an unknown suffix, a file that cannot be read or is damaged, a missing column or value, a row with too few or too many cells, and for no rows."""
     lookups = [(column, nullable_value if column in nullable else value_of) for column in columns]
-    return _read(path, [*lookups, *((column, optional_value) for column in optional)], layout)
+    return _read(path, [*lookups, *((column, optional_value) for column in extra)], layout)
 
 
 def read_fields(path: Path, layout: Layout = PLAIN) -> dict[str, list[Value | None]]:

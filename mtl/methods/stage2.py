@@ -67,7 +67,7 @@ class Finetuning:
         config, dev = self.config, self.data.dev_rows(self.task)
         network.to(device_of(config.trainer.accelerator))
         size = config.finetune.batch_size
-        outputs = self.input.computed(row_outputs, network, self.task.id, dev, size, config.trainer)
+        outputs = self.input.results(row_outputs, network, self.task.id, dev, size, config.trainer)
         shifts = chosen_shifts(config.finetune.threshold, self.task, outputs, dev.targets)
         network.to("cpu")
         with torch.no_grad():

@@ -81,11 +81,11 @@ class Batch:
 
 
 class TaskNetwork(nn.Module):
-    """The interface through which training and prediction use a network of some tasks; `kinds` are their `TargetKind.head`, by id."""
+    """The interface through which training and prediction use a network of some tasks; `head_targets` are their `TargetKind.head`, by id."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()
-        self.kinds = {task.id: target_kind(task).head for task in tasks}
+        self.head_targets = {task.id: target_kind(task).head for task in tasks}
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
@@ -93,17 +93,17 @@ class TaskNetwork(nn.Module):
 
     def loss(self, batch: Batch) -> Tensor:
         """The mean loss of a batch, as the task's target kind defines it."""
-        return self.kinds[batch.task].loss(self(batch), batch.targets, batch.output_sizes)
+        return self.head_targets[batch.task].loss(self(batch), batch.targets, batch.output_sizes)
 
     def loss_weight(self, batch: Batch) -> Tensor:
         """The divisor of the mean in `loss`, (): a batch's loss is the mean of its parts' losses, weighted with their divisors."""
-        return self.kinds[batch.task].loss_weight(batch.targets, batch.output_sizes)
+        return self.head_targets[batch.task].loss_weight(batch.targets, batch.output_sizes)
 
     def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
         """The codes (rows,) or (rows, codes) of outputs (inputs, outputs). Candidates of a row with the same texts get the output of the first."""
         if batch.firsts is not None:
             outputs = outputs[batch.firsts]
-        return self.kinds[batch.task].predict(outputs, batch.output_sizes)
+        return self.head_targets[batch.task].predict(outputs, batch.output_sizes)
 
 
 class Heads(nn.Module):
@@ -159,9 +159,9 @@ class Network(TaskNetwork):
         super().__init__(tasks)
         # The heads are registered before the encoder, because the norm of all gradients is summed in this order.
         self.heads, self.encoder = heads, encoder
-        for id, kind in self.kinds.items():
+        for id, targets in self.head_targets.items():
             if (transitions := heads[id].transitions) is not None:
-                self.kinds[id] = kind.with_transitions(transitions)
+                self.head_targets[id] = targets.with_transitions(transitions)
 
     def forward(self, batch: Batch) -> Tensor:
         """The outputs of the task's head for a batch, added to those of the linear model, if the batch has them: (inputs, outputs)."""

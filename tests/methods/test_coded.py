@@ -41,4 +41,4 @@ def test_the_loss_of_a_choice_is_what_the_configuration_says(choice: str) -> Non
     outputs, codes, sizes = torch.tensor([[1.0], [-2.0]]), torch.tensor([1.0]), torch.tensor([2])
     one, other = np.log1p(np.exp(1.0)), np.log1p(np.exp(2.0))  # no for the first candidate, yes for the second
     expected = (one + other) / 2 if choice == "pairs" else np.log1p(np.exp(3.0))
-    assert float(network.kinds["choice"].loss(outputs, codes, sizes)) == pytest.approx(expected, rel=1e-6)
+    assert float(network.head_targets["choice"].loss(outputs, codes, sizes)) == pytest.approx(expected, rel=1e-6)

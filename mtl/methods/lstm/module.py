@@ -148,7 +148,7 @@ class Module(MultitaskModule):
     def _loss(self, batch: Batch, outputs: Tensor) -> Tensor:
         if batch.targets.isnan().all():
             raise InputError("these batches have none; give them to the module's loader", key="targets")
-        return self.network.kinds[batch.task].loss(outputs, batch.targets, batch.output_sizes)
+        return self.network.head_targets[batch.task].loss(outputs, batch.targets, batch.output_sizes)
 
     def loader(
         self, task: str, rows: Sequence[Row], targets: Sequence[str] | None = None, batch_size: int = 128
@@ -164,11 +164,12 @@ class Module(MultitaskModule):
         suite_task = self.predictor.task(task)
         checked = as_rows(suite_task, rows)
         head = suite_task.answered_by or task
-        if head not in self.network.kinds:
-            raise InputError(f"the module has the heads of {', '.join(self.network.kinds)}", key="task", value=task)
+        if head not in self.network.head_targets:
+            message = f"the module has the heads of {', '.join(self.network.head_targets)}"
+            raise InputError(message, key="task", value=task)
         model = self.predictor.model
         assert isinstance(model, TrainedLstm)
-        split, task_input = model.prepared(suite_task, checked)
+        split, task_input = model.task_input(suite_task, checked)
         if targets is not None:
             split = replace(split, targets=as_codes(suite_task, checked, targets, model.answers.get(head, [])))
         by_head = {head: split}

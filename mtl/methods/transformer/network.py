@@ -52,7 +52,7 @@ class TransformerNetwork(TaskNetwork):
                 model.gradient_checkpointing_enable({"use_reentrant": False})
         self.models = nn.ModuleList(models)
         if settings.number_loss == "raw":
-            self.kinds = {id: kind.unscaled() for id, kind in self.kinds.items()}
+            self.head_targets = {id: targets.unscaled() for id, targets in self.head_targets.items()}
 
     @property
     def body(self) -> Any:

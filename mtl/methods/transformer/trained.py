@@ -19,13 +19,12 @@ from mtl.base.version import VERSION
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.methods.method import Answers, LoadRequest
-from mtl.methods.networks import TaskInput, TrainedNetworks
+from mtl.methods.networks import NetworkOf, TaskInput, TrainedNetworks
 from mtl.methods.transformer.inputs import InputReader, Parts, longest_input, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, body_input
 from mtl.methods.transformer.opening import check_runs, open_without_weights
 from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.encoder import POOLINGS, batches_by_length
-from mtl.model.network import TaskNetwork
 from mtl.model.sequences import ArraySequences
 from mtl.runs.folder import finetune_folder
 from mtl.tasks.targets import target_kind
@@ -95,9 +94,7 @@ class TransformerEncoder:
 class HeadsOnBody(TrainedNetworks):
     """A transformer in use whose heads predict: all of `mtl.methods.method.Model`. What concerns the vectors of texts is that of the encoder."""
 
-    def __init__(
-        self, config: Config, encoder: TransformerEncoder, network: Callable[[Task], TaskNetwork], answers: Answers
-    ) -> None:
+    def __init__(self, config: Config, encoder: TransformerEncoder, network: NetworkOf, answers: Answers) -> None:
         """`network` returns the network with a task's head, with its weights."""
         size = config.transformer.rows_at_once if config.finetune.train_encoder else config.finetune.batch_size
         super().__init__(config, encoder.device, size, lambda task: network(task).to(encoder.device), answers)
@@ -112,7 +109,7 @@ class TrainedTransformer(HeadsOnBody):
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """The head's outputs, float32 (inputs, outputs); of numbers, on the scale 0 … 1. Arguments and errors: as in `predict`."""
-        return self.network(task).kinds[task.answered_by or task.id].standard(super().outputs(task, rows))
+        return self.network(task).head_targets[task.answered_by or task.id].standard(super().outputs(task, rows))
 
     def read(self, task: Task, rows: Sequence[Row], split: Split, texts: list[str]) -> tuple[Split, TaskInput]:
         index: dict[Parts, int] = {}

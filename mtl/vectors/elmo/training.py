@@ -74,8 +74,7 @@ class ELMoTraining:
     @exact_arithmetic()
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: torch.device = CPU) -> None:
         """As `Training.train`: options.json, weights.hdf5 and training.json (perplexities) in the new folder `path`. An interrupted training
-        continues. Raises InputError for sizes that exceed the memory, and for short texts; DivergedError if it diverges: the last good checkpoint
-        remains."""
+        continues. Raises InputError for sizes beyond memory and for short texts; DivergedError if it diverges: the last good checkpoint remains."""
         with torch.device("meta"):
             weights = sum(weight.numel() for weight in BiLM(self.options()).parameters())
         sizes = f"lstm_dim={self.lstm_dim}, projection_dim={self.projection_dim}, n_layers={self.n_layers}: this ELMo"

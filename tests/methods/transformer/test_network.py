@@ -53,7 +53,7 @@ def test_numbers_are_raw_or_scaled_everywhere(pretrained: Pretrained, number_los
     batch = Batch("n", torch.arange(1), torch.tensor([4.0]))
     assert network.predict(batch, torch.tensor([[0.5]])).tolist() == [predicted]
     right = torch.tensor([[4.0 if number_loss == "raw" else 0.75]])
-    assert float(network.kinds["n"].loss(right, batch.targets, None)) == 0.0
+    assert float(network.head_targets["n"].loss(right, batch.targets, None)) == 0.0
 
 
 @pytest.mark.parametrize(("warmup", "total"), [(100, 400), (0.06, 50), (0, 7), (10, 4), (4, 4)])
