@@ -16,7 +16,7 @@ from mtl.stats.seed_variance import Column, Run, SeedVariance, seed_variances
 NODES = 48  # the number of possible variances over seeds that a tail is the mean over
 RARE = 1e-12  # the probability of a χ² below the nodes, and of one above them; no tail is smaller
 NORMAL_FREEDOM = 1e8  # with so many degrees of freedom, Student's t is normal
-BLOCK = 2**16  # the most pairs of runs whose tails are computed at once
+BLOCK = 2**16  # the most pairs of runs whose tails are computed at once, as each pair has NODES numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +43,29 @@ def family_tests(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column,
 
 
 def _column_tests(samples: Sequence[Sample], over_seeds: SeedVariance) -> ColumnTests:
-    means = np.array([sample.by_seed.mean() for sample in samples])
-    difference = np.subtract.outer(means, means)
+    scores = np.array([sample.by_seed.mean() for sample in samples])
+    difference = np.subtract.outer(scores, scores)
     over_rows = rows_variance(samples)
     p_alone = _p_alone(samples, difference, over_rows)
     tail = tails(p_alone, difference, over_rows, over_seeds)
     groups = min(row_set.count for row_set in samples[0].means)
     return ColumnTests(difference, _bounded(p_alone, difference, groups), _bounded(tail, difference, groups))
+
+
+def _p_alone(samples: Sequence[Sample], difference: np.ndarray, over_rows: RowsVariance) -> np.ndarray:
+    """The p-values of the tests alone, (runs, runs), as `mtl.stats.comparison.estimate` computes them, but without their lower bound."""
+    over_seeds = np.array([sample.seed_variance for sample in samples])
+    beyond_rows = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
+    seeds_freedom = np.array([max(1, len(sample.by_seed) - 1) for sample in samples])
+    seeds_denominator = over_seeds**2 / seeds_freedom
+    subtracted = over_rows.variance + np.add.outer(beyond_rows, beyond_rows)  # of each difference, (runs, runs)
+    unsubtracted = over_rows.variance + np.add.outer(over_seeds, over_seeds)
+    denominator = over_rows.denominator + np.add.outer(seeds_denominator, seeds_denominator)
+    variance = total_variance(subtracted, unsubtracted, denominator)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = np.where(denominator > 0, variance**2 / denominator, 1.0)
+        p_values = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
+    return np.where(variance > 0, p_values, 0.0)
 
 
 def _bounded(p_values: np.ndarray, difference: np.ndarray, groups: int) -> np.ndarray:
@@ -60,40 +76,24 @@ def _bounded(p_values: np.ndarray, difference: np.ndarray, groups: int) -> np.nd
 
 def rows_variance(samples: Sequence[Sample]) -> RowsVariance:
     """The variance over rows of every two of these runs, which are all on the same sets of rows."""
-    variance = np.zeros((len(samples), len(samples)))
-    denominator = np.zeros_like(variance)
+    variance, denominator = np.zeros((2, len(samples), len(samples)))
     for row_set in samples[0].means:
-        means = np.stack([sample.means[row_set] for sample in samples])
-        means -= means.mean(axis=1, keepdims=True)
-        covariances = means @ means.T / means.shape[1]
-        own_variances = np.diag(covariances)
+        deviations = np.stack([sample.means[row_set] for sample in samples])  # of runs over resamples
+        deviations -= deviations.mean(axis=1, keepdims=True)
+        covariances = deviations @ deviations.T / deviations.shape[1]
+        run_variances = np.diag(covariances)
         # A difference has the sum of the two variances less twice the covariance, which rounding may make negative.
-        part = bessel(row_set) * np.maximum(np.add.outer(own_variances, own_variances) - 2 * covariances, 0.0)
+        part = bessel(row_set) * np.maximum(np.add.outer(run_variances, run_variances) - 2 * covariances, 0.0)
         variance += part
         if row_set.count > 1:
             denominator += part**2 / (row_set.count - 1)
     return RowsVariance(variance, denominator)
 
 
-def _p_alone(samples: Sequence[Sample], difference: np.ndarray, over_rows: RowsVariance) -> np.ndarray:
-    """The p-values of the tests alone, (runs, runs), as `mtl.stats.comparison.estimate` computes them, but without their lower bound."""
-    over_seeds = np.array([sample.seed_variance for sample in samples])
-    beyond_rows = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
-    seeds_freedom = np.array([max(1, len(sample.by_seed) - 1) for sample in samples])
-    seeds_denominator = over_seeds**2 / seeds_freedom
-    denominator = over_rows.denominator + np.add.outer(seeds_denominator, seeds_denominator)
-    subtracted = over_rows.variance + np.add.outer(beyond_rows, beyond_rows)
-    variance = total_variance(subtracted, over_rows.variance + np.add.outer(over_seeds, over_seeds), denominator)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = np.where(denominator > 0, variance**2 / denominator, 1.0)
-        p_values = 2 * stdtr(freedom, -np.abs(difference) / np.sqrt(variance))
-    return np.where(variance > 0, p_values, 0.0)
-
-
 def tails(p_alone: np.ndarray, difference: np.ndarray, over_rows: RowsVariance, over_seeds: SeedVariance) -> np.ndarray:
     """The tails of the tests, (runs, runs), in the upper half. Two runs without a variance over seeds have `p_alone`, that of the test alone.
     The true variance over seeds may be its estimate times the degrees of freedom over a χ². The tail is the mean of p over all these variances (the
-    Behrens-Fisher solution, which errs on the safe side), and at least RARE. Pairs are computed in blocks, as each pair has NODES numbers."""
+    Behrens-Fisher solution, which errs on the safe side), and at least RARE."""
     with np.errstate(divide="ignore", invalid="ignore"):
         rows_freedom = np.where(over_rows.denominator > 0, over_rows.variance**2 / over_rows.denominator, np.inf)
     seeds_freedom = np.minimum.outer(over_seeds.freedom, over_seeds.freedom)
@@ -103,7 +103,7 @@ def tails(p_alone: np.ndarray, difference: np.ndarray, over_rows: RowsVariance, 
     tail = p_alone.copy()
     for start in range(0, len(first_runs), BLOCK):
         pairs = first_runs[start : start + BLOCK], second_runs[start : start + BLOCK]
-        factors, weights = _possible_factors(seeds_freedom[pairs])
+        factors, weights = _possible_factors(seeds_freedom[pairs])  # (NODES, pairs), as all that follows from them
         beyond_rows = np.maximum(0.0, factors * seeds_variance[pairs] - counted_with_rows[pairs])
         variances = over_rows.variance[pairs] + beyond_rows
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -114,12 +114,12 @@ def tails(p_alone: np.ndarray, difference: np.ndarray, over_rows: RowsVariance, 
 
 def _possible_factors(freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Factors from an estimated variance to the true one, the degrees of freedom over a χ², and their weights: both (NODES, pairs)."""
-    # The trapezoidal rule on the logarithm of half the χ², whose density is e^(half · x - e^x) up to a factor.
-    half = freedom / 2
-    lowest, highest = np.log(gammaincinv(half, RARE)), np.log(gammainccinv(half, RARE))
-    logarithms = np.linspace(lowest, highest, NODES)
-    density = np.exp(half * (logarithms - np.log(half) + 1) - np.exp(logarithms))
-    return half * np.exp(-logarithms), density / density.sum(axis=0)
+    # The trapezoidal rule on x, the logarithm of half the χ², whose density is e^(half_freedom · x - e^x) up to a factor.
+    half_freedom = freedom / 2
+    lowest, highest = np.log(gammaincinv(half_freedom, RARE)), np.log(gammainccinv(half_freedom, RARE))
+    nodes = np.linspace(lowest, highest, NODES)
+    density = np.exp(half_freedom * (nodes - np.log(half_freedom) + 1) - np.exp(nodes))
+    return half_freedom * np.exp(-nodes), density / density.sum(axis=0)
 
 
 def _as_normal(squared: np.ndarray, freedom: np.ndarray) -> np.ndarray:
