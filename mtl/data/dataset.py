@@ -34,7 +34,6 @@ class Split:
     steps: np.ndarray | None = None  # int64 (rows, most units), the first token of each unit (`mtl.data.spans`)
 
     def __len__(self) -> int:
-        """The number of rows."""
         return len(self.targets)
 
     @property

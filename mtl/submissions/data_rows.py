@@ -34,7 +34,6 @@ class DataRows:
     sample: RowSample | None = None  # if the rows are a sample; predictions may then be of all rows of the split
 
     def __len__(self) -> int:
-        """The number of rows."""
         return len(self.targets)
 
     @property

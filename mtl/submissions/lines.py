@@ -68,19 +68,20 @@ class PredictionLines:
         self, task: Task, order: Order | None = None, candidates: np.ndarray | None = None
     ) -> tuple[np.ndarray, list[InputError]]:
         """The targets (rows,) of right predictions, in this order or their own, and errors of others. `candidates`: int64 (rows,), of a choice."""
-        kind, targets, errors = target_kind(task), list[Target](), list[InputError]()
-        for row, position in enumerate(range(len(self.values)) if order is None else order):
+        kind, positions = target_kind(task), range(len(self.values)) if order is None else order
+        targets, errors = list[Target](), list[InputError]()
+        for row, position in enumerate(positions):
             row_candidates = None if candidates is None else int(candidates[row])
             try:
-                targets.append(self._target(task, kind, self.values[position], row_candidates))
+                targets.append(self._target(kind, self.values[position], row_candidates))
             except ValueError as error:
                 errors.append(self.error(str(error), position))
         return np.array(targets, dtype=kind.dtype), errors
 
-    def _target(self, task: Task, kind: TargetKind, value: Any, candidates: int | None) -> Target:
+    def _target(self, kind: TargetKind, value: Any, candidates: int | None) -> Target:
         """The target that one prediction means. Raises ValueError for a prediction that is not valid."""
         if self.value_form == "values":
-            return value_target(task, value, candidates)
+            return value_target(kind.task, value, candidates)
         cell = kind.line_cell(value) if self.value_form == "lines" else value
         return kind.parse_prediction(cell, candidates)
 
@@ -100,11 +101,11 @@ def row_columns(task: Task) -> list[str]:
     return [column for column in columns if column not in task.target_columns]
 
 
-def row_marks(task: Task, rows: Sequence[Mapping[Any, Any]], ids: Sequence[str]) -> RowMarks:
-    """What stands beside predictions in rows that another program wrote. `ids` are further names that the column of ids may have."""
+def row_marks(task: Task, rows: Sequence[Mapping[Any, Any]], id_columns: Sequence[str]) -> RowMarks:
+    """What stands beside predictions in rows that another program wrote. `id_columns` are further names that the column of ids may have."""
     columns = columns_beside(task, rows)
-    titles = {str(title).strip().lower(): title for row in rows for title in row}  # as the program wrote them
-    for name in (*map(str.lower, ids), *ID_COLUMNS):
+    titles = {str(title).strip().lower(): title for row in rows for title in row}  # as written, by plain name
+    for name in (*map(str.lower, id_columns), *ID_COLUMNS):
         if name in titles:
             return RowMarks(columns, [row.get(titles[name]) for row in rows])
     for name in NUMBER_COLUMNS:
@@ -121,7 +122,7 @@ def columns_beside(task: Task, rows: Sequence[Mapping[Any, Any]], further: Seque
 
 
 def _value_beside(row: Mapping[Any, Any], column: str) -> Any:
-    """The value of a column in a row that another program wrote, perhaps with names in another case, and nested values and lists flat; or None."""
+    """The value of a column in a row, perhaps with names in another case, and nested values and lists flat; or None."""
     if (value := optional_value(row, column)) is not None:
         return value
     values = {str(name).lower(): value for name, value in row.items()}

@@ -13,10 +13,10 @@ from mtl.submissions.lines import ID, Order, PredictionLines
 from mtl.submissions.row_files import excerpt
 
 
-def prediction_order(rows: DataRows, lines: PredictionLines, ids: Sequence[str]) -> Order:
-    """The position of each row's prediction. Ids stand in the first column of `ids` that the data has, else in `id`. Raises InputError for others."""
-    id_columns = [*ids, ID]
-    order = _stated_order(rows, lines, id_columns)
+def prediction_order(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> Order:
+    """The position of each row's prediction. Ids stand in the first of `id_columns` that the data has, else in `id`. Raises InputError for others."""
+    columns = [*id_columns, ID]
+    order = _stated_order(rows, lines, columns)
     # Values of the data may correct that order, or say one where the file may have more rows than the data.
     if order is not None or lines.may_have_more_rows:
         order = column_order(rows, lines, order)
@@ -27,7 +27,7 @@ def prediction_order(rows: DataRows, lines: PredictionLines, ids: Sequence[str])
         message = "%s: its lines are taken in the order of the rows of %s; columns that are not compared: %s"
         logger.warning(message, lines.name, rows.file, listed(lines.marks.ignored, 5))
     if lines.marks.first_number is not None:
-        _check_numbers(rows, lines, order, id_columns)
+        _check_numbers(rows, lines, order, columns)
     return order
 
 
@@ -35,6 +35,7 @@ def _stated_order(rows: DataRows, lines: PredictionLines, id_columns: Sequence[s
     """The order that ids or numbers say, else that of the lines; None if the lines are too few or too many for the rows, or for their whole split."""
     if lines.marks.has_ids:
         return _id_order(rows, lines, rows.numbers_by_id(_id_column(rows, lines, id_columns)))
+    # The lines may be in the order of the rows, or of the whole split that these are a sample of.
     if rows.sample is not None and len(lines.values) == rows.sample.whole:
         line_order: Order = rows.sample.positions
     elif len(lines.values) == len(rows):
@@ -44,9 +45,8 @@ def _stated_order(rows: DataRows, lines: PredictionLines, id_columns: Sequence[s
     first_number = lines.marks.first_number
     if first_number is None:
         return line_order
-    # A position is here that of a row in the file, or in the whole split of a sample; numbers count the same rows.
-    row_of_number = {str(first_number + position): row for row, position in enumerate(line_order)}
-    return _id_order(rows, lines, row_of_number)
+    row_by_number = {str(first_number + position): row for row, position in enumerate(line_order)}
+    return _id_order(rows, lines, row_by_number)
 
 
 def _id_column(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]) -> str:
@@ -56,37 +56,37 @@ def _id_column(rows: DataRows, lines: PredictionLines, id_columns: Sequence[str]
             return column
     if lines.marks.number_column is not None:
         # By the name of their column, the ids were taken for row numbers, which they are not: the first stands for all.
-        raise _row_number_error(rows, lines, 0)
+        raise _wrong_number_error(rows, lines, position=0)
     problem = f"has ids, and {rows.file} has no column {' or '.join(dict.fromkeys(id_columns))}"
     remedy = "leave them out where the lines are in the order of its rows, or name the column in the suite file"
     raise lines.error(f"{problem}; {remedy} (submission: ids)", 0)
 
 
-def _id_order(rows: DataRows, lines: PredictionLines, row_of_id: Mapping[str, int]) -> Order:
+def _id_order(rows: DataRows, lines: PredictionLines, row_by_id: Mapping[str, int]) -> Order:
     """The order in which each row gets the prediction with its id, or its number. Raises InputError for a missing, a repeated and an unknown id."""
-    positions: dict[int, int] = {}  # of the predictions, by the number of the row that gets each
+    position_by_row: dict[int, int] = {}
     for position, id in enumerate(lines.marks.ids or ()):
         if isinstance(id, bool) or not isinstance(id, str | int):
             raise lines.error(f"id {excerpt(id)} must be a text or a whole number", position)
-        row = row_of_id.get(text(id))
+        row = row_by_id.get(text(id))
+        if row is None and rows.sample is not None:
+            continue  # of a row of the split that is not in the sample
+        if row is None and lines.marks.number_column is not None:
+            raise _wrong_number_error(rows, lines, position)
         if row is None:
-            if rows.sample is not None:
-                continue  # of a row of the split that is not in the sample
-            if lines.marks.number_column is not None:
-                raise _row_number_error(rows, lines, position)
             raise lines.error(f"id {excerpt(id)} is not among {rows.description}; is this another file's?", position)
-        if row in positions:
-            earlier, line_numbers = positions[row], lines.line_numbers
+        if row in position_by_row:
+            earlier, line_numbers = position_by_row[row], lines.line_numbers
             where = f"in row {earlier + 1}" if line_numbers is None else f"on line {line_numbers[earlier]}"
             raise lines.error(f"id {excerpt(id)} stands {where} already", position)
-        positions[row] = position
-    if absent := [id for id, row in row_of_id.items() if row not in positions]:
+        position_by_row[row] = position
+    if absent := [id for id, row in row_by_id.items() if row not in position_by_row]:
         raise lines.error(f"{len(absent)} of {rows.description} have no prediction; the first has the id {absent[0]!r}")
-    return [positions[row] for row in range(len(row_of_id))]
+    return [position_by_row[row] for row in range(len(row_by_id))]
 
 
-def _row_number_error(rows: DataRows, lines: PredictionLines, position: int) -> InputError:
-    """The error for a column that by its name numbers the rows, and has other numbers than theirs, or one of them twice."""
+def _wrong_number_error(rows: DataRows, lines: PredictionLines, position: int) -> InputError:
+    """The error for a column that by its name numbers the rows, and has another number at the position than theirs, or one of them twice."""
     numbers = lines.marks.ids or ()
     if repeated_numbers := [number for number, count in Counter(numbers).items() if count > 1]:
         problem = f"repeats {repeated_numbers[0] or 'an empty text'}"
@@ -98,28 +98,26 @@ def _row_number_error(rows: DataRows, lines: PredictionLines, position: int) -> 
 
 
 def _check_numbers(rows: DataRows, lines: PredictionLines, order: Order, id_columns: Sequence[str]) -> None:
-    """Raise InputError if the numbers beside the predictions may be ids that put them to other rows. They may be if a column of the data file has the
-    same name as the column of the numbers, or if it has ids that are all among the numbers, and its values have another order."""
-    number_column, numbers = str(lines.marks.number_column), lines.marks.ids or ()
+    """Raise InputError if the numbers beside the predictions may be ids that put them to other rows than this order. They may be if a column of the
+    data file has the same name as the column of the numbers, or if it has ids that are all among the numbers."""
     for column in rows.columns:
-        has_same_name = column.lower() == number_column.lower()
-        if not (has_same_name or column in id_columns):
-            continue
-        records = rows.records([], [column])
-        ids = [str(record.values[0]) for record in records]
-        are_among_numbers = set(ids) <= set(numbers)
-        if not (has_same_name or are_among_numbers):
-            continue
-        for record, id, position in zip(records, ids, order, strict=True):
-            if id != numbers[position]:
-                in_data = f"column {column!r} of {rows.file} has {excerpt(record.values[0])} on line {record.line}"
-                declaration = f"name it in the suite file (submission: {{ids: [{column}]}})"
-                remedy = declaration if has_same_name else f"call it {column}"
-                raise _other_order_error(lines, position, in_data, remedy)
+        has_same_name = column.lower() == str(lines.marks.number_column).lower()
+        if has_same_name or column in id_columns:
+            _check_column(rows, lines, order, column, has_same_name)
 
 
-def _other_order_error(lines: PredictionLines, position: int, in_data: str, remedy: str) -> InputError:
-    """The error for a row number that may be an id: of another row, as the words `in_data` say. `remedy`: what to do if it is one."""
-    number = (lines.marks.ids or ())[position]
-    problem = f"column {lines.marks.number_column!r} has {number}, and {in_data}; if it has ids, {remedy}"
-    return lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)
+def _check_column(rows: DataRows, lines: PredictionLines, order: Order, column: str, has_same_name: bool) -> None:
+    """Raise InputError if the numbers may be the values of this column, and put a row to another prediction."""
+    numbers = lines.marks.ids or ()
+    records = rows.records([], [column])
+    values = [str(record.values[0]) for record in records]
+    if not (has_same_name or set(values) <= set(numbers)):
+        return
+    for record, value, position in zip(records, values, order, strict=True):
+        if value != numbers[position]:
+            in_lines = f"column {lines.marks.number_column!r} has {numbers[position]}"
+            in_data = f"column {column!r} of {rows.file} has {excerpt(record.values[0])} on line {record.line}"
+            declaration = f"name it in the suite file (submission: {{ids: [{column}]}})"
+            remedy = declaration if has_same_name else f"call it {column}"
+            problem = f"{in_lines}, and {in_data}; if it has ids, {remedy}"
+            raise lines.error(f"{problem}; if the lines are in the order of the rows, leave it out", position)

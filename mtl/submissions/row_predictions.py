@@ -21,7 +21,7 @@ READERS = {".csv": read_table, ".tsv": read_table, ".jsonl": read_json_lines, ".
 MORE_LINES = 10_000  # than rows, in a file that is read to say what is wrong with it
 
 Sources = Mapping[tuple[str, str], PredictionLines]  # predictions as a file or a list has them, by task id and split
-SplitLines = Mapping[str, PredictionLines]  # those of one task, by split
+LinesBySplit = Mapping[str, PredictionLines]  # those of one task
 Predicted = dict[str, dict[str, np.ndarray]]  # targets (rows,), by task id and split
 Unfit = dict[str, dict[str, int]]  # how many answers fit no label, by task id and split, of tasks with answers
 
@@ -35,10 +35,10 @@ def read_sources(files: SubmissionFiles, suite: Suite, rows: Rows) -> Sources:
         task, data = suite.tasks[id], rows[id][split]
         has_rows = name == rows_name(task, split)
         if has_rows and task.files[split] is None:
-            continue  # a file of rows has none that are held out
+            continue  # these rows are held out of train, and files of rows have none of them
         if (id, split) in sources:
             raise InputError(f"{name} has predictions of the same rows; leave one out", path=sources[id, split].name)
-        most = (data.sample.whole if data.sample else len(data)) + MORE_LINES
+        most = (len(data) if data.sample is None else data.sample.whole) + MORE_LINES
         sources[id, split] = READERS[Path(name).suffix](files.file(name, task, suite.submission.ids, most, has_rows))
     return sources
 
@@ -51,19 +51,19 @@ def put_to_rows(sources: Sources, suite: Suite, rows: Rows, labels: Labels) -> t
     for id, splits in rows.items():
         for split, data in splits.items():
             if (id, split) in sources:
-                lines = sources[id, split]
-                predicted[id][split], unfit_count = row_targets(data, lines, suite.submission.ids, labels.get(id))
+                lines, id_columns = sources[id, split], suite.submission.ids
+                predicted[id][split], unfit_answers = row_targets(data, lines, id_columns, labels.get(id))
                 if id in labels:
-                    unfit[id][split] = unfit_count
+                    unfit[id][split] = unfit_answers
     return predicted, unfit
 
 
 def row_targets(
-    rows: DataRows, lines: PredictionLines, ids: Sequence[str], labels: Mapping[str, str] | None = None
+    rows: DataRows, lines: PredictionLines, id_columns: Sequence[str], labels: Mapping[str, str] | None = None
 ) -> tuple[np.ndarray, int]:
-    """The targets (rows,) that the rows' predictions mean, and how many predictions are answers that fit no label. `ids` are names of columns
-    (`prediction_order`). `labels` say what answers mean; None: predictions are targets. Raises InputError for predictions of other rows."""
-    order = prediction_order(rows, lines, ids)
+    """The targets (rows,) that the rows' predictions mean, and how many predictions are answers that fit no label. `id_columns` are those of
+    `prediction_order`. `labels` say what answers mean; None: predictions are targets. Raises InputError for predictions of other rows."""
+    order = prediction_order(rows, lines, id_columns)
     if labels is not None:
         answers = [lines.answer(position) for position in order]
         return answer_targets(rows.task, labels, answers, rows.targets, rows.candidates)
@@ -73,16 +73,16 @@ def row_targets(
     return targets, 0
 
 
-def file_predictions(suite: Suite, file: RowFile, lines: SplitLines, data_dir: Path) -> tuple[PredictionLines, Order]:
+def file_predictions(file: RowFile, lines: LinesBySplit, suite: Suite, data_dir: Path) -> tuple[PredictionLines, Order]:
     """The predictions for a data file and their order: those for the file's split if they fit, else all of the task, whose test may have our dev."""
-    ids = suite.submission.ids
+    id_columns = suite.submission.ids
     unknown = np.full(len(file.lines), np.nan)  # the order does not depend on targets
     rows = DataRows(file.task, file.split, Path(file.name), file.task.layout(file.split, data_dir), unknown)
     if len(lines) > 1:  # then there are both splits
-        with suppress(InputError):
-            return lines[file.split], prediction_order(rows, lines[file.split], ids)
+        with suppress(InputError):  # they do not fit
+            return lines[file.split], prediction_order(rows, lines[file.split], id_columns)
     all_lines = _joined(list(lines.values()))
-    return all_lines, prediction_order(rows, all_lines, ids)
+    return all_lines, prediction_order(rows, all_lines, id_columns)
 
 
 def _joined(parts: Sequence[PredictionLines]) -> PredictionLines:

@@ -18,7 +18,7 @@ from mtl.submissions.files import read_submission, rows_name
 from mtl.submissions.format import Checked, Submitted
 from mtl.submissions.forms import read_json_lines
 from mtl.submissions.row_files import RowFile, data_files, data_remarks, measure, prediction_values
-from mtl.submissions.row_predictions import SplitLines, file_predictions
+from mtl.submissions.row_predictions import LinesBySplit, file_predictions
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
@@ -36,13 +36,13 @@ class RowSubmission:
         self.texts[rows_name(file.task, file.split)] = file.with_predictions(values)
         self.figures.setdefault(file.task.id, {})[file.split] = measure(self.suite, file, targets)
 
-    def add_rejoined(self, files: Sequence[RowFile], lines_by_split: SplitLines, data_dir: Path) -> list[str]:
+    def add_rejoined(self, files: Sequence[RowFile], lines_by_split: LinesBySplit, data_dir: Path) -> list[str]:
         """Add a task's data files with another submission's predictions. Returns a problem for each file that is not added, since it is not clear
         which predictions its rows have. Raises InputError for a prediction that is not valid."""
         problems = []
         for file in files:
             try:
-                predictions, order = file_predictions(self.suite, file, lines_by_split, data_dir)
+                predictions, order = file_predictions(file, lines_by_split, self.suite, data_dir)
             except InputError as error:
                 problems.append(str(error))
                 continue

@@ -1,7 +1,7 @@
 """Which columns of a task hold the texts and the groups, and why the others hold no texts."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Sequence
 
 from mtl.base.errors import InputError
 from mtl.benchmark_making.init_suite.file_column import FileColumn
@@ -11,7 +11,7 @@ from mtl.benchmark_making.init_suite.wording import percent, quantity, quoted, w
 from mtl.tasks.task import BESIDE
 
 CODE = re.compile(r"[!-.:-^`-~]*[\d/_][!-~]*")  # an id or an address: ASCII without spaces
-GROUPED = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
+MOST_GROUPS = 0.9  # the most distinct values, as a share of the rows, that a column of groups has
 
 
 def declare_texts_and_group(guess: Guess, tables: SplitTables, known: TaskKeys) -> None:
@@ -19,26 +19,26 @@ def declare_texts_and_group(guess: Guess, tables: SplitTables, known: TaskKeys) 
     target = tables.main.columns[guess.keys["target"]]
     candidates = known.get("candidates") or guess.keys.get("candidates", [])
     used = {target.name, *target.name.split(BESIDE), *candidates}
+    unused = [column for column in tables.main.columns.values() if column.name not in used]
     if "text" in known:
         guess.declare(WHY_GIVEN, text=[tables.main.readable_column(name).name for name in known["text"]])
     else:
-        _declare_texts(guess, tables, used, has_candidates=len(candidates) > 0)
-    further = [column for column in tables.main.columns.values() if column.name not in {*used, *guess.keys["text"]}]
-    if group := next((column for column in further if _has_groups(column, tables, target)), None):
-        values, rows = quantity(len(group.counts), "distinct value"), quantity(tables.main.rows, "row")
-        guess.declare(f"an id with {values} in {rows}: rows with the same one stay together", group=group.name)
+        _declare_texts(guess, tables, unused, has_candidates=len(candidates) > 0)
+    further = [column for column in unused if column.name not in guess.keys["text"]]
+    if groups := [column for column in further if _has_groups(column, tables, target)]:
+        values, rows = quantity(len(groups[0].counts), "distinct value"), quantity(tables.main.rows, "row")
+        guess.declare(f"an id with {values} in {rows}: rows with the same one stay together", group=groups[0].name)
 
 
-def _declare_texts(guess: Guess, tables: SplitTables, used: Collection[str], has_candidates: bool) -> None:
+def _declare_texts(guess: Guess, tables: SplitTables, unused: Sequence[FileColumn], has_candidates: bool) -> None:
     """Declare the texts, one or two, but beside candidates one or none, and ask about others. Raises InputError if there are none of either."""
     main = tables.main
     target = main.columns[guess.keys["target"]]
-    unused = [column for column in main.columns.values() if column.name not in used]
     possible = [column for column in unused if why_no_text(column, tables.test, target) is None]
     if not possible and not has_candidates:
         raise InputError("; ".join([f"text: no column looks like one: {main.listed}", *main.gaps]))
-    most = 1 if has_candidates else 2
     sentences = [column for column in possible if column.rows_of_several_words * 2 >= column.rows]
+    most = 1 if has_candidates else 2
     chosen = (sentences or possible)[:most]
     shares = dict.fromkeys(percent(column.rows_of_several_words, column.rows) for column in chosen)  # each once
     why = f"several words in {' and '.join(shares)} of {quantity(main.rows, 'row')}" if sentences else "words"
@@ -77,8 +77,8 @@ def why_no_text(column: FileColumn, test: FileTable | None, target: FileColumn) 
         return f"numbers, {values}"
     if column.is_category:
         return values
-    codes = sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value))
-    if 2 * codes > column.rows:
+    rows_of_codes = sum(rows for value, rows in column.counts.items() if CODE.fullmatch(value))
+    if rows_of_codes * 2 > column.rows:
         return "ids or addresses"
     return "the test file has no values in it" if test is not None and test.lacks(column.name) else None
 
@@ -87,6 +87,6 @@ def _has_groups(column: FileColumn, tables: SplitTables, target: FileColumn) -> 
     """Whether a column has ids that repeat, and not in a few rows only: rows with the same id share something, and must not be in two splits.
     An index is rather a position in a text, and a column that a file lacks may depend on the target."""
     is_id = column.is_id and column.words[-1] != "index"
-    repeats = 1 < len(column.counts) <= GROUPED * column.rows
+    repeats = 1 < len(column.counts) <= MOST_GROUPS * column.rows
     is_everywhere = all(table.has(column.name) for table in tables.values())
     return is_id and repeats and is_everywhere and not column.follows_from(target)
