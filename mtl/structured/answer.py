@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 NO_ANSWER = ""  # the prediction for a row without an answer
-MAY_HAVE_NONE = "no answer"  # recorded with a head that may predict no answer, because some training rows have none
+MAY_HAVE_NONE = "no answer"  # recorded, as the only one of `answers`, with a head that may predict no answer
+FIRST, LAST, HAS_NONE = range(3)  # columns of codes: the first and the last unit of an answer, whether there is none
 
 
 class AnswerHead(HeadTargets):
     """Two outputs for each unit: the scores of an answer that begins with the unit, and of one that ends with it. Unit 0, the whole passage, stands
-    for "no answer"; the others are its words. A row has three codes: the first and the last unit of its answer, and whether it has none. A target
-    without an answer has the units 0 and 0; a prediction without one, the best run of words."""
+    for "no answer"; the others are its words. A target without an answer has the units 0 and 0; a prediction without one, the best run of words."""
 
     def answers(self, train: np.ndarray) -> list[str]:
         """`MAY_HAVE_NONE` if some training rows have no answer: only then, rows are predicted to have none."""
@@ -43,7 +43,8 @@ class AnswerHead(HeadTargets):
         for row, target in enumerate(targets.tolist()):
             if target is not None:
                 gold = parse_gold(target)
-                codes[row] = *gold.run, not gold.words
+                codes[row, [FIRST, LAST]] = gold.run
+                codes[row, HAS_NONE] = not gold.words
                 if gold.starts and gold.starts[0] is None:
                     ambiguous += 1
         if ambiguous:
@@ -61,14 +62,15 @@ class AnswerHead(HeadTargets):
 
     def unlearnable(self, codes: np.ndarray, units: np.ndarray) -> np.ndarray:
         """Rows whose answers end after the last unit that the model reads."""
-        return codes[:, 1] >= units
+        return codes[:, LAST] >= units
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The mean of two cross-entropies over the units of each row: of the first unit and of the last one."""
         from torch.nn.functional import cross_entropy
 
         first_scores, last_scores = by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
-        return (cross_entropy(first_scores, codes[:, 0].long()) + cross_entropy(last_scores, codes[:, 1].long())) / 2
+        first, last = codes[:, FIRST].long(), codes[:, LAST].long()
+        return (cross_entropy(first_scores, first) + cross_entropy(last_scores, last)) / 2
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The codes (rows, 3) of the best run of at most LONGEST words, and of no answer where its score, that of unit 0, is not lower. Of runs with
@@ -77,12 +79,13 @@ class AnswerHead(HeadTargets):
 
         first_scores, last_scores = by_row(outputs.float(), sizes, -math.inf).unbind(dim=2)
         no_answer_scores = first_scores[:, 0] + last_scores[:, 0]
+        first_of_words, last_of_words = first_scores[:, 1:], last_scores[:, 1:]
         best_scores = torch.full_like(no_answer_scores, -math.inf)
         first = last = torch.zeros_like(no_answer_scores, dtype=torch.int64)
-        words = first_scores.shape[1] - 1
+        words = first_of_words.shape[1]
         for length in range(1, min(LONGEST, words) + 1):
-            # Of the runs of this length, by their first word. Word 0 is unit 1: a run ends with the unit `word + length`.
-            score, word = (first_scores[:, 1 : words - length + 2] + last_scores[:, length:]).max(dim=1)
+            # Of the runs of this length, by their first word. Word 0 is unit 1.
+            score, word = (first_of_words[:, : words - length + 1] + last_of_words[:, length - 1 :]).max(dim=1)
             is_better = score > best_scores
             best_scores = torch.where(is_better, score, best_scores)
             first = torch.where(is_better, word + 1, first)
@@ -139,13 +142,13 @@ class Answer(Text, UnitKind):
         return repr(texts[0]) if texts else "no answer"
 
     def distribution(self, targets: np.ndarray) -> str:
-        lengths = _lengths(targets)
-        answered = [length for length in lengths if length] or [0]
+        lengths = _answer_lengths(targets)
+        answered = [length for length in lengths if length > 0] or [0]
         median, most = f"{np.median(answered):.0f} words (median)", f"90 % up to {np.percentile(answered, 90):.0f}"
-        without = lengths.count(0) / len(lengths)
-        return f"answers of {median}, {most}, at most {max(answered)}; {without:.1%} without an answer"
+        share_without = lengths.count(0) / len(lengths)
+        return f"answers of {median}, {most}, at most {max(answered)}; {share_without:.1%} without an answer"
 
-    # Constant and random answers, scikit-learn's estimators.
+    # What scikit-learn's estimators learn and predict, and what other simple baselines predict: texts.
 
     def training_targets(self, targets: np.ndarray, sizes: Sizes) -> np.ndarray:
         """1 for the words of a row's answer, or for the whole passage if it has none; 0 for its other units."""
@@ -162,56 +165,58 @@ class Answer(Text, UnitKind):
         odds_by_row = np.split(_log_odds(estimator, features), np.cumsum(sizes)[:-1])
         predicted = []
         for odds, text in zip(odds_by_row, texts, strict=True):
-            first, last, total = best_run(odds[1:])  # of words: unit 0 is the whole passage, and word 0 is unit 1
-            predicted.append(NO_ANSWER if odds[0] > total else unit_text(text, first + 1, last + 1))
+            first_word, last_word, run_odds = best_run(odds[1:])  # unit 0 is the whole passage, so word 0 is unit 1
+            predicted.append(NO_ANSWER if odds[0] > run_odds else unit_text(text, first_word + 1, last_word + 1))
         return np.array(predicted, dtype=object)
-
-    def draw(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
-        """Codes (rows, 3) of runs at random positions, with lengths drawn from those of the training answers; length 0 means no answer."""
-        assert sizes is not None
-        lengths = np.minimum(rng.choice(_lengths(train), size=rows), sizes - 1)  # at most all words of the passage
-        first_units = 1 + rng.integers(np.maximum(sizes - lengths, 1))
-        last_units = first_units + lengths - 1  # of a run of length 0, the unit before its first one: the run is empty
-        return np.stack([first_units, last_units, lengths == 0], axis=1).astype(np.float64)
-
-    def uniform(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
-        """Codes (rows, 3). Each run of at most LONGEST words is equally probable, and so is no answer if training rows have none."""
-        assert sizes is not None
-        may_have_none = bool(self.head.answers(train))
-        codes = [_random_run(words, may_have_none, rng) for words in (sizes - 1).tolist()]
-        return np.array(codes, dtype=np.float64).reshape(-1, 3)
 
     def usual(self, train: np.ndarray, train_texts: Texts, last_texts: Texts, first_texts: Texts) -> np.ndarray:
         """A sliding window (`window_answer`) of the median length of the training answers."""
-        lengths = [length for length in _lengths(train) if length]
+        lengths = [length for length in _answer_lengths(train) if length > 0]
         median = int(np.median(lengths)) if lengths else 1
-        answers = [window_answer(*texts, median) for texts in zip(first_texts, last_texts, strict=True)]
-        return np.array(answers, dtype=object)
+        pairs = zip(first_texts, last_texts, strict=True)
+        return np.array([window_answer(question, passage, median) for question, passage in pairs], dtype=object)
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """No answer, if training rows have none or nothing else, and the most frequent answer. Scoring further ones on all rows would take long."""
         gold_texts = [parse_gold(target).texts for target in train.tolist()]
         first_answers = Counter(texts[0] for texts in gold_texts if texts)
-        constants: list[Target] = [text for text, _ in first_answers.most_common(1)]
-        if not constants or first_answers.total() < len(train):
-            constants.insert(0, NO_ANSWER)
-        return constants
+        most_frequent: list[Target] = [text for text, _ in first_answers.most_common(1)]
+        all_have_answers = first_answers.total() == len(train)
+        return most_frequent if most_frequent and all_have_answers else [NO_ANSWER, *most_frequent]
+
+    # Random answers, as codes (rows, 3) of `AnswerHead`.
+
+    def draw(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
+        """Runs at random positions, with lengths drawn from those of the training answers; length 0 means no answer."""
+        assert sizes is not None
+        lengths = np.minimum(rng.choice(_answer_lengths(train), size=rows), sizes - 1)  # at most all words
+        first_units = 1 + rng.integers(sizes - lengths)
+        last_units = first_units + lengths - 1  # of a run of length 0, the unit before its first one: the run is empty
+        return np.stack([first_units, last_units, lengths == 0], axis=1).astype(np.float64)
+
+    def uniform(self, train: np.ndarray, rows: int, sizes: Sizes, rng: np.random.Generator) -> np.ndarray:
+        """Each run of at most LONGEST words is equally probable, and so is no answer if training rows have none."""
+        assert sizes is not None
+        may_have_none = len(self.head.answers(train)) > 0
+        codes = [_random_run(words, may_have_none, rng) for words in (sizes - 1).tolist()]
+        return np.array(codes, dtype=np.float64).reshape(-1, 3)
 
 
-def _lengths(targets: np.ndarray) -> list[int]:
+def _answer_lengths(targets: np.ndarray) -> list[int]:
     """The number of words of the first answer of each of the targets (rows,); 0 for those without an answer."""
     gold_texts = [parse_gold(target).texts for target in targets.tolist()]
     return [len(units_of(texts[0])) - 1 if texts else 0 for texts in gold_texts]
 
 
 def _random_run(words: int, may_have_none: bool, rng: np.random.Generator) -> tuple[int, int, bool]:
-    """The codes of a run of at most LONGEST of these words, or of no answer if there may be none, all equally probable."""
-    counts = [int(may_have_none), *range(words, max(words - LONGEST, 0), -1)]  # how many have 0 words, 1 word and so on
-    number = int(rng.integers(max(1, sum(counts))))  # of the drawn run among all, the shorter ones first
-    for length, count in enumerate(counts):
-        if number < count:
-            return 1 + number, number + length, length == 0
-        number -= count
+    """The codes of a run of at most LONGEST of so many words, or of no answer if there may be none, all equally probable."""
+    runs_by_length = [int(may_have_none), *(words - length + 1 for length in range(1, min(LONGEST, words) + 1))]
+    number = int(rng.integers(max(1, sum(runs_by_length))))  # of the drawn run among all, the shorter ones first
+    for length, runs in enumerate(runs_by_length):
+        if number < runs:
+            first_unit = 1 + number
+            return first_unit, first_unit + length - 1, length == 0
+        number -= runs  # now it counts the longer runs alone
     return 0, 0, True  # a passage without words has no run
 
 

@@ -6,8 +6,6 @@ from mtl.tasks.task import Task
 
 
 class LeadKind(FloorKind):
-    """The first sentences as a summary."""
-
     is_deterministic = True
     reads = ()
     builds = "mtl.structured.lead:Lead"

@@ -46,7 +46,6 @@ class DataRows:
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the file's columns."""
         return column_names(self.file, self.layout)
 
     def records(self, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:

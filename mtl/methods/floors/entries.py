@@ -75,8 +75,6 @@ class EstimatorKind(TrainedKind):
 
 
 class FastTextKind(TrainedKind):
-    """fastText's classifier."""
-
     reads_units = True
 
     def answers(self, task: Task) -> bool:
