@@ -9,7 +9,7 @@ from mtl.base.extras import check_installed
 from mtl.base.settings.schema import Config
 from mtl.base.wings import Trainings, hook
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.recipes import Recipe, check_source, fetchable, vector_path
+from mtl.embedders.recipes import Recipe, check_trained_on, published_recipes, vector_path
 from mtl.tasks.suite import Suite
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Vectors:
             trainings: Trainings = hook("trainings")  # a wing has this hook, as `check_obtainable` found
             trainings.train_recipe(recipe, suite, data_dir, held_out, self.path, device)
         if not recipe.url:
-            check_source(suite, data_dir, held_out, self.path)
+            check_trained_on(suite, data_dir, held_out, self.path)
 
 
 def find_vectors(config: Config, suite: Suite) -> Vectors | None:
@@ -75,7 +75,7 @@ def find_vectors(config: Config, suite: Suite) -> Vectors | None:
         return None
     vectors = getattr(config.embeddings, "path", None) or suite.embeddings.get(name)
     if vectors is None:
-        recipes = "".join(f" or embeddings.path={recipe}" for recipe in fetchable(name))
+        recipes = "".join(f" or embeddings.path={recipe}" for recipe in published_recipes(name))
         message = f"suite {suite.name} names no {name} vectors; set embeddings.path=PATH{recipes}"
         raise InputError(message, key="embeddings.path")
     return Vectors(name, *vector_path(vectors, Path(config.embeddings_dir), config.held_out))

@@ -12,7 +12,7 @@ from mtl.base.typed import typed
 from mtl.base.untrusted import is_inside, is_web_address
 from mtl.base.untrusted_yaml import read_yaml
 from mtl.data.hashes import fingerprints
-from mtl.data.held_out import FORMAT
+from mtl.data.held_out import FORMAT as HELD_OUT_FORMAT
 from mtl.data.present_files import present_tasks
 from mtl.data.text import moses_version
 from mtl.tasks.sources import is_sha256
@@ -26,11 +26,11 @@ PLAIN_HELD_OUT = 0.1  # the default share (configs/baseline.yaml): vectors train
 class Recipe:
     """How to get vectors: download them from `url`, or train them on a suite's training text with the settings in `train`."""
 
-    name: str = ""
+    name: str = ""  # of its file, without .yaml; `load_recipe` sets it
     embeddings: str = field(kw_only=True)  # the kind of embeddings that uses them, such as fasttext
     title: str = ""
     file: str = field(kw_only=True)  # the file (for elmo, the folder) in the folder of embeddings
-    source: str | None = None
+    source: str | None = None  # where a person finds them: the publisher's page or archive
     license: str | None = None
     url: str | None = None  # of the file, or of the file with .gz
     size: int | None = None
@@ -43,8 +43,8 @@ def load_recipe(name: str) -> Recipe:
     path = find_yaml("recipe", name, shipped("embeddings"))
     recipe = typed(Recipe, read_yaml(path), path=path)
     if not is_inside(recipe.file):
-        message = f"{recipe.file!r} must be a path below the folder of embeddings, without '..'"
-        raise InputError(message, path=path, key="file")
+        problem = "must be a path below the folder of embeddings, without '..'"
+        raise InputError(f"{recipe.file!r} {problem}", path=path, key="file")
     if recipe.url is not None and not is_web_address(recipe.url):
         raise InputError(f"{recipe.url!r} must begin with https:// or http://", path=path, key="url")
     if recipe.sha256 is not None and not is_sha256(recipe.sha256):
@@ -53,8 +53,8 @@ def load_recipe(name: str) -> Recipe:
     return recipe
 
 
-def fetchable(embeddings: str) -> list[str]:
-    """The names of the recipes that say where published vectors for this kind of embeddings are, sorted."""
+def published_recipes(embeddings: str) -> list[str]:
+    """The names of the recipes that say where vectors for this kind of embeddings are published, sorted. Some have no `url` to download from."""
     recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
     return [recipe.name for recipe in recipes if recipe.embeddings == embeddings and recipe.source]
 
@@ -64,7 +64,7 @@ def fetch_embeddings(embeddings: str, recipe: str | None = None, embeddings_dir:
     is for other embeddings or names no address, or if the download fails. `embeddings` is their kind, such as fasttext. The recipe is a name or a
     path; None: the first recipe of published vectors of this kind, by its name. `embeddings_dir` is the folder that receives the file."""
     if recipe is None:
-        if not (names := fetchable(embeddings)):
+        if not (names := published_recipes(embeddings)):
             message = f"no recipe says where to download {embeddings} embeddings; name your own: recipe=PATH"
             raise InputError(f"embeddings fetch: {message}")
         recipe = names[0]
@@ -101,26 +101,26 @@ def vector_path(name: str, embeddings_dir: Path, held_out: float) -> tuple[Path,
     return path, recipe
 
 
-def source_note(path: Path) -> Path:
-    """The file beside the vectors at `path` whose first line identifies the texts that they were trained on."""
+def texts_note_path(path: Path) -> Path:
+    """The note beside the vectors at `path`, whose first line is the fingerprint of the texts that they were trained on."""
     return path.with_name(f"{path.name}.source")
 
 
-def noted_source(path: Path) -> str | None:
-    """What identifies the texts that the vectors at `path` were trained on, if it was noted."""
-    note = source_note(path)
+def noted_fingerprint(path: Path) -> str | None:
+    """The fingerprint of the texts that the vectors at `path` were trained on; None without a note."""
+    note = texts_note_path(path)
     return note.read_text(encoding="utf-8").partition("\n")[0].strip() if note.is_file() else None
 
 
-def check_source(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
+def check_trained_on(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
     """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
-    if noted_source(path) != suite_source(suite, data_dir, held_out):
+    if noted_fingerprint(path) != suite_fingerprint(suite, data_dir, held_out):
         changed = "the data, the choice of held-out rows or the tokenizer has changed"
         remedy = "remove it, and the same command trains it again"
         raise InputError(f"was trained on other texts than the present training rows: {changed}; {remedy}", path=path)
 
 
-def suite_source(suite: Suite, data_dir: Path, held_out: float) -> str:
-    """A hash of the data, of its declaration in the suite, of the rule for held-out rows, and of the tokenizer."""
-    marks = fingerprints(suite, present_tasks(suite, data_dir), data_dir)
-    return hashlib.sha256(repr((sorted(marks.items()), held_out, FORMAT, moses_version())).encode()).hexdigest()
+def suite_fingerprint(suite: Suite, data_dir: Path, held_out: float) -> str:
+    """The fingerprint of a suite's training texts: a hash of the data, its declaration, the rule for held-out rows, and the tokenizer."""
+    data = fingerprints(suite, present_tasks(suite, data_dir), data_dir)
+    return hashlib.sha256(repr((sorted(data.items()), held_out, HELD_OUT_FORMAT, moses_version())).encode()).hexdigest()

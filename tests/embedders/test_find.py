@@ -7,7 +7,7 @@ from input_errors import raises_input_error, refused
 from vector_words import write_fasttext
 
 from mtl.embedders.find import Vectors, find_vectors
-from mtl.embedders.recipes import load_recipe, source_note, suite_source
+from mtl.embedders.recipes import load_recipe, suite_fingerprint, texts_note_path
 
 
 @pytest.mark.parametrize(("share", "name"), [(0.1, "klej-sample.bin"), (0.25, "klej-sample-held-out-0.25.bin")])
@@ -43,7 +43,7 @@ def test_without_the_wing_that_trains_a_recipe_is_one_line(suite_file: Path, mon
     write_fasttext(path, [["solen", "skiner"]])
     with raises_input_error(file="klej-sample.bin"):  # they are not known to be of these texts
         build(suite_file, run)
-    source_note(path).write_text(suite_source(run.suite, run.data_dir, run.config.held_out), encoding="utf-8")
+    texts_note_path(path).write_text(suite_fingerprint(run.suite, run.data_dir, run.config.held_out), encoding="utf-8")
     assert build(suite_file, run).dim == 6
 
 

@@ -9,7 +9,7 @@ from input_errors import refused
 
 from mtl.api.cli import main
 from mtl.base.settings.layers import shipped
-from mtl.embedders.recipes import fetch_embeddings, fetchable, load_recipe, vector_path
+from mtl.embedders.recipes import fetch_embeddings, load_recipe, published_recipes, vector_path
 from mtl.embedders.vector_files.vector_file import VectorFile
 
 
@@ -33,8 +33,8 @@ def test_recipes_name_files_of_which_some_can_be_fetched(tmp_path: Path) -> None
     path, recipe = vector_path("fasttext-pl", tmp_path, 0.25)  # its vectors are fetched, and so are those of no share
     assert path == tmp_path / "cc.pl.300.bin" and recipe == load_recipe("fasttext-pl")
     assert vector_path("fasttext-sample", tmp_path, 0.25)[0] == tmp_path / "klej-sample-held-out-0.25.bin"
-    assert fetchable("fasttext") == ["fasttext-pl", "fasttext-sv"]
-    assert fetchable("glove") == ["glove-840b"] and fetchable("elmo") == ["elmo-pl"]
+    assert published_recipes("fasttext") == ["fasttext-pl", "fasttext-sv"]
+    assert published_recipes("glove") == ["glove-840b"] and published_recipes("elmo") == ["elmo-pl"]
     recipe = load_recipe("glove-840b")
     assert recipe.url == "https://nlp.stanford.edu/data/glove.840B.300d.zip" and recipe.file == "glove.840B.300d.zip"
     assert vector_path("glove-840b", Path("e"), 0.25) == (Path("e/glove.840B.300d.zip"), recipe)

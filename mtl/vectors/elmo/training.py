@@ -27,7 +27,7 @@ from mtl.vectors.elmo.corpus import Corpus, batches, build_corpus
 from mtl.vectors.elmo.language_model import LanguageModel, TrainedLSTM
 from mtl.vectors.pretraining.resumable import ResumableTraining
 from mtl.vectors.pretraining.unfinished import FORMAT, train_once
-from mtl.vectors.words.files import note_source
+from mtl.vectors.words.files import replace_texts_note
 
 CPU = torch.device("cpu")
 LOG = "training.json"
@@ -90,7 +90,7 @@ class ELMoTraining:
                 write_json(folder / LOG, {"settings": settings, **numbers, "perplexity": trainer.curve})
                 write_text(folder / OPTIONS, json.dumps(to_builtins(self.options()), indent=1) + "\n")
                 write_weights(folder / WEIGHTS, trainer.network.bilm)
-                note_source(path, source)
+                replace_texts_note(path, source)
 
         train_once(path, self, source, train_in)
 

@@ -14,7 +14,7 @@ from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
 from mtl.embedders.fasttext_process import training_process
-from mtl.vectors.words.files import note_source, written_lines
+from mtl.vectors.words.files import lines_file, replace_texts_note
 
 # fasttext 0.9.3 draws the first vectors in eleven blocks, one per thread. With fewer threads, the others start from zero.
 SAFE_THREADS = 11
@@ -35,14 +35,14 @@ class FastTextTraining:
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str = "", device: Any = None) -> None:
         """As `Training.train`: skip-gram vectors, by the fasttext library, on the CPU."""
         threads = self.threads or max(SAFE_THREADS, os.cpu_count() or 1)
-        with written_lines(lines, path) as (file, tokens), replacing(path) as partial:
+        with lines_file(lines, path) as (file, tokens), replacing(path) as partial:
             arguments = {
                 "input": file.name, "model": "skipgram", "verbose": 2, "seed": self.seed, "dim": self.dim,
                 "epoch": self.epochs, "minCount": self.min_count, "bucket": self.bucket, "lr": self.learning_rate,
                 "thread": threads,
             }  # fmt: skip
             _train_in_process(arguments, partial, path, tokens * self.epochs)
-            note_source(path, source, threads)
+            replace_texts_note(path, source, threads)
 
 
 def _train_in_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:

@@ -22,7 +22,7 @@ from mtl.data.files import text_lines
 from mtl.data.loading import training_texts
 from mtl.data.text import moses, moses_version, tokenized
 from mtl.embedders import embedder_kind
-from mtl.embedders.recipes import Recipe, source_note, suite_source
+from mtl.embedders.recipes import Recipe, suite_fingerprint, texts_note_path
 from mtl.tasks.suite import Suite
 from mtl.vectors.words import TRAININGS
 from mtl.vectors.words.request import TrainingRequest
@@ -35,7 +35,7 @@ class Training(Protocol):
     """The settings with which vectors of one kind are trained: a dataclass."""
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
-        """Train on tokenized lines, on this device if the kind can choose; note their source (`note_source`), then move the vectors to `path`."""
+        """Train on tokenized lines, on this device if the kind can choose; write a note (`replace_texts_note`), then move the vectors to `path`."""
 
 
 def train_embeddings(embeddings: str, request: TrainingRequest, settings: Mapping[str, Any]) -> Path:
@@ -45,7 +45,7 @@ def train_embeddings(embeddings: str, request: TrainingRequest, settings: Mappin
         raise InputError("embeddings train: name the language of the texts, for the tokenizer: language=CODE, as in language=sv")  # fmt: skip
     training = training_settings(embeddings, settings)
     job = request.job()
-    if os.path.lexists(path) and not path.is_dir() and not source_note(path).is_file():
+    if os.path.lexists(path) and not path.is_dir() and not texts_note_path(path).is_file():
         raise InputError("is no file of vectors that mtl trained; remove it or name another one with out=", path=path)
     device = device_of(request.accelerator, "accelerator")
     texts: list[TextAndSource] = []
@@ -108,4 +108,4 @@ def file_text(files: Sequence[Path], language: str) -> TextAndSource:
 def suite_text(suite: Suite, data_dir: Path, held_out: float) -> TextAndSource:
     """The distinct training texts of all tasks with files, tokenized, for runs that hold out this share. Raises InputError for bad data."""
     texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
-    return (texts.words(text) for text in range(len(texts))), suite_source(suite, data_dir, held_out)
+    return (texts.words(text) for text in range(len(texts))), suite_fingerprint(suite, data_dir, held_out)

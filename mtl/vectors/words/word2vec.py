@@ -13,7 +13,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
 from mtl.base.typed import AT_LEAST_ONE, NOT_NEGATIVE
-from mtl.vectors.words.files import note_source, written_lines
+from mtl.vectors.words.files import lines_file, replace_texts_note
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Word2VecTraining:
 
         threads = self.threads or os.cpu_count() or 1
         logging.getLogger("gensim").setLevel(logging.WARNING)
-        with written_lines(lines, path) as (file, tokens):
+        with lines_file(lines, path) as (file, tokens):
             passes = self.epochs + 1  # the first one counts words
             with Progress(f"training {path.name}", passes * tokens, "tokens") as bar, replacing(path) as partial:
                 try:
@@ -52,7 +52,7 @@ class Word2VecTraining:
                     message = f"word2vec could not train: no word occurs min_count={self.min_count} times ({error})"
                     raise InputError(message, path=path) from None
                 model.wv.save_word2vec_format(str(partial), binary=True)
-                note_source(path, source, threads)
+                replace_texts_note(path, source, threads)
 
 
 class _Lines:

@@ -9,10 +9,10 @@ from input_errors import raises_input_error
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.embedders import fasttext_process
-from mtl.embedders.recipes import noted_source
+from mtl.embedders.recipes import noted_fingerprint
 from mtl.vectors.words import fasttext as module
 from mtl.vectors.words.fasttext import FastTextTraining
-from mtl.vectors.words.files import note_source
+from mtl.vectors.words.files import replace_texts_note
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
@@ -61,7 +61,7 @@ def test_one_thread_trains_the_same_vectors_and_the_note_says_so(tmp_path: Path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bin", "a.bin.source", "b.bin", "b.bin.source"]
     for threads, said in [(1, "threads=1: the same texts and settings give the same vectors"), (2, "each training")]:
         replace(SMALL, threads=threads).train(LINES, tmp_path / "v.bin", "texts 1")
-        assert noted_source(tmp_path / "v.bin") == "texts 1"
+        assert noted_fingerprint(tmp_path / "v.bin") == "texts 1"
         assert said in (tmp_path / "v.bin.source").read_text(encoding="utf-8")
 
 
@@ -74,11 +74,11 @@ def test_nothing_to_learn(tmp_path: Path) -> None:
 def test_vectors_never_have_the_source_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At whatever moment the process is killed."""
     path, seen = tmp_path / "v.bin", []
-    note_source(path, "former")
+    replace_texts_note(path, "former")
     path.write_text("former", encoding="utf-8")
 
     def look() -> None:
-        seen.append((path.read_bytes()[:6] if path.exists() else None, noted_source(path)))
+        seen.append((path.read_bytes()[:6] if path.exists() else None, noted_fingerprint(path)))
 
     def observed(real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:

@@ -12,7 +12,7 @@ from input_errors import raises_input_error
 from mtl.api.cli import main
 from mtl.data.loading import load_dataset
 from mtl.data.text import tokenized
-from mtl.embedders.recipes import check_source, load_recipe
+from mtl.embedders.recipes import check_trained_on, load_recipe
 from mtl.tasks.suite import load_suite
 from mtl.vectors.words import files, training
 from mtl.vectors.words.fasttext import FastTextTraining
@@ -30,7 +30,7 @@ def trained_on(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
 
     def record(self: object, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
         seen.append({" ".join(words) for words in lines})
-        files.note_source(path, source)
+        files.replace_texts_note(path, source)
 
     monkeypatch.setattr(FastTextTraining, "train", record)
     return seen
@@ -57,23 +57,23 @@ def test_vectors_of_other_texts_or_another_tokenizer_are_refused(
 ) -> None:
     suite, data, path = load_suite(suite_file), suite_file.parent / "data", tmp_path / "v.bin"
     with raises_input_error(file="v.bin"):
-        check_source(suite, data, 0.1, path)
+        check_trained_on(suite, data, 0.1, path)
     train_recipe(load_recipe("fasttext-sample"), suite, data, 0.1, path, CPU)
-    check_source(suite, data, 0.1, path)
+    check_trained_on(suite, data, 0.1, path)
     (tmp_path / "t.txt").write_text("ett två\n", encoding="utf-8")
     noted = []
     for version in ("0", "1"):
         with monkeypatch.context() as patch:
             patch.setattr("sacremoses.__version__", version)
             with raises_input_error(file="v.bin"):
-                check_source(suite, data, 0.1, path)
+                check_trained_on(suite, data, 0.1, path)
             noted.append(training.file_text([tmp_path / "t.txt"], "sv")[1])
     assert noted[0] != noted[1]
     for share, added in ((0.2, ""), (0.1, "ny rad\tglad\n")):
         with (data / "train.tsv").open("a", encoding="utf-8") as file:
             file.write(added)
         with raises_input_error(file="v.bin"):
-            check_source(suite, data, share, path)
+            check_trained_on(suite, data, share, path)
 
 
 def test_text_files_beside_a_suite_are_trained_on_as_well(
@@ -84,15 +84,15 @@ def test_text_files_beside_a_suite_are_trained_on_as_well(
     of_suite = {"suite": str(suite_file), "data_dir": str(data), "out": str(path)}
     for request in ({"texts": str(file), "language": "sv", "out": str(path)}, of_suite):
         train_embeddings("fasttext", TrainingRequest.take(request.copy()), {})
-    check_source(load_suite(suite_file), data, 0.1, path)
+    check_trained_on(load_suite(suite_file), data, 0.1, path)
     train_embeddings("fasttext", TrainingRequest(texts=[str(file)], **of_suite), {})
     assert trained_on[0] == {"ett två , tre", "fyra"} and trained_on[1]
     assert trained_on[2] == trained_on[0] | trained_on[1]
     with raises_input_error(file="v.bin"):
-        check_source(load_suite(suite_file), data, 0.1, path)
+        check_trained_on(load_suite(suite_file), data, 0.1, path)
     train_embeddings("fasttext", TrainingRequest(texts=[], **of_suite), {})
     assert trained_on[3] == trained_on[1]
-    check_source(load_suite(suite_file), data, 0.1, path)
+    check_trained_on(load_suite(suite_file), data, 0.1, path)
 
 
 def test_training_on_an_embedded_suite_writes_its_data(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from gensim.models import KeyedVectors, Word2Vec
 from input_errors import raises_input_error
 
-from mtl.embedders.recipes import noted_source
+from mtl.embedders.recipes import noted_fingerprint
 from mtl.embedders.vector_files.vector_file import VectorFile
 from mtl.vectors.words.training import training_settings
 from mtl.vectors.words.word2vec import Word2VecTraining
@@ -47,7 +47,7 @@ def test_the_vectors_are_gensims(tmp_path: Path, architecture: str) -> None:
     words = list(expected.key_to_index)
     read = VectorFile(tmp_path / "v.bin").read([*words, "rare"])
     assert (read.vectors[:-1] == expected.vectors).all() and not read.in_file[-1]
-    assert noted_source(tmp_path / "v.bin") == "texts 1"
+    assert noted_fingerprint(tmp_path / "v.bin") == "texts 1"
     assert (KeyedVectors.load_word2vec_format(str(tmp_path / "v.bin"), binary=True).vectors == expected.vectors).all()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["v.bin", "v.bin.source"]
 
