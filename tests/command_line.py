@@ -25,7 +25,8 @@ def content(folder: Path) -> dict[str, bytes]:
     names = ("*.tsv", "*.zip", "table.md")
     files = {str(path.relative_to(folder)): path.read_bytes() for name in names for path in sorted(folder.rglob(name))}
     if (summary := folder / "summary.json").exists():
-        # Seconds and memory are measured; where things lie, and the command, may differ.
-        kept = [value for key, value in read_json(summary).items() if key not in ("cost", "config", "command")]
+        # Seconds and memory are measured; where things lie, what is installed there, and the command, may differ.
+        apart = ("cost", "versions", "config", "command")
+        kept = [value for key, value in read_json(summary).items() if key not in apart]
         files["summary.json"] = repr(kept).encode()
     return files

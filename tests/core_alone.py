@@ -1,5 +1,6 @@
 """Which tests a copy of the core without the wings runs (tests/test_architecture.py)."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,12 @@ BESIDE_WINGS = ["api", "base/settings"]  # tests that look at names and entries 
 MARKERS = ("slow", "ray", "browser", "wings")  # of tests that the copy does not run
 
 
+@cache
+def is_of_copy_alone(module: Path) -> bool:
+    apart = [TESTS / name for name in (*WINGS, *LEFT_OUT, *BESIDE_WINGS)]
+    return bool(WINGS) and module.is_relative_to(TESTS) and not any(module.is_relative_to(path) for path in apart)
+
+
 def is_run_by_copy_alone(item: pytest.Item) -> bool:
     """Whether the copy runs this test, and the wings do not matter to it."""
-    apart = [TESTS / name for name in (*WINGS, *LEFT_OUT, *BESIDE_WINGS)]
-    is_there = item.path.is_relative_to(TESTS) and not any(item.path.is_relative_to(path) for path in apart)
-    return bool(WINGS) and is_there and not any(item.get_closest_marker(name) for name in MARKERS)
+    return is_of_copy_alone(item.path) and not any(item.get_closest_marker(name) for name in MARKERS)

@@ -15,9 +15,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import SimpleNamespace
 
+import mtl.jobs.engines.processes
 from mtl.api.cli import main
 
+LEAN = Path(__file__).parent / "lean"  # for PYTHONPATH: a new Python then imports less
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
@@ -37,6 +40,7 @@ def start(arguments: Sequence[str], errors: Path) -> BaseProcess:
 
 def _run(arguments: list[str], errors: Path) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs inherit it ignored
+    os.environ["PYTHONPATH"] = str(LEAN)  # of processes that it starts
     with errors.open("w", encoding="utf-8") as file, Path(os.devnull).open("w", encoding="utf-8") as nothing:
         os.dup2(file.fileno(), 2)
         os.dup2(nothing.fileno(), 1)
@@ -82,6 +86,9 @@ with socket.socket(socket.AF_UNIX) as server:
 def serve(address: str) -> None:
     """Run `mtl` for each client that connects to the address, in a process with the client's folder, environment, words and streams."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for these processes
+    fork = multiprocessing.get_context("fork")
+    forking = SimpleNamespace(get_context=lambda _: fork, parent_process=multiprocessing.parent_process)
+    mtl.jobs.engines.processes.multiprocessing = forking  # type: ignore[attr-defined, assignment]
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
         server.listen()

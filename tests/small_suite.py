@@ -48,8 +48,8 @@ def write_tsv(path: Path, *lines: tuple[str, ...]) -> None:
 
 
 SMALL = ["baselines=false", "encoder.hidden_size=8", "head.hidden_size=16", "embeddings.dim=12", "trainer.threads=1"]
-SMALL += ["pretrain.max_steps=12", "pretrain.validate_every=4", "pretrain.batch_size=16", "pretrain.learning_rate=0.01"]
-SMALL += ["finetune.max_epochs=2", "finetune.batch_size=16"]
+SMALL += ["pretrain.max_steps=6", "pretrain.validate_every=2", "pretrain.batch_size=16", "pretrain.learning_rate=0.02"]
+SMALL += ["finetune.max_epochs=2", "finetune.batch_size=32"]
 
 
 def write_suite(folder: Path) -> Path:

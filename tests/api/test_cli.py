@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from golden import check_golden
+from processes import LEAN
 from small_suite import SMALL
 
 import mtl
@@ -153,7 +154,7 @@ def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     small = "encoder.hidden_size=8 pretrain.max_steps=4 pretrain.validate_every=4 finetune.max_epochs=1 seeds=[1] tasks=[cbd]"
     code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from mtl.api.cli import main; sys.exit(main())"
     run = [sys.executable, "-c", code, str(tmp_path / "site"), "baseline", "suite=klej-sample", *small.split()]
-    done = subprocess.run(run, cwd=empty, capture_output=True, text=True)
+    done = subprocess.run(run, cwd=empty, env={**os.environ, "PYTHONPATH": str(LEAN)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (empty / "runs/klej-sample/random-frozen/summary.json").exists()
 

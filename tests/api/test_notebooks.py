@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from data_files import read_json
+from processes import LEAN
 
 FOLDER = Path(__file__).parents[2] / "docs/notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -35,10 +36,11 @@ CELL = "run = mtl.run(small, suite='klej-sample', tasks=['cbd'], seeds=1); run"
 
 
 @pytest.mark.slow
-def test_an_interrupted_cell_continues(tmp_path: Path) -> None:
+def test_an_interrupted_cell_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import nbformat
     from nbclient import NotebookClient
 
+    monkeypatch.setenv("PYTHONPATH", str(LEAN))
     sources = [INTERRUPT, CELL, "print(steps[-1], os.path.exists('runs/klej-sample/random-frozen/summary.json'))"]
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [nbformat.v4.new_code_cell(text) for text in (*sources, CELL, "print(steps[25], run.scores.size)")]

@@ -97,7 +97,8 @@ def test_objects_and_classes_see_every_step_and_change_nothing(tmp_path: Path) -
 
 @pytest.mark.slow
 def test_each_training_gets_an_object_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = [*small_settings(tmp_path), "finetune.max_epochs=6", "pretrain.max_steps=24", "seeds=1"]
+    settings = [*small_settings(tmp_path), "finetune.max_epochs=6", "finetune.batch_size=16", "seeds=1"]
+    settings += ["pretrain.max_steps=24", "pretrain.validate_every=4", "pretrain.learning_rate=0.01"]
 
     def trained(name: str, *callbacks: Any) -> tuple[Any, list[float]]:
         monkeypatch.setattr(Saved, "best", [])

@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -86,15 +87,13 @@ def resources(ray: Any, needs: Needs) -> dict[str, float]:
 
 def _describe(probe: str) -> Description:
     """What a node has: the content of a file in the folder of the results, and versions."""
-    import torch
-
     file = Path(probe)
     for _ in range(LOOKS):
         if file.exists():
             break
         time.sleep(LOOK_AGAIN)
     content = file.read_text(encoding="utf-8") if file.exists() else None
-    return {"folder": content, "mtl": VERSION, "torch": torch.__version__}
+    return {"folder": content, "mtl": VERSION, "torch": version("torch")}
 
 
 def node_difference(node: str, folder: Path, here: Description, there: Description) -> str:

@@ -14,6 +14,7 @@ import pytest
 import torch
 from command_line import content, job
 from input_errors import raises_input_error
+from processes import LEAN
 from ray_units import diverge, doubler, fail_at_first, wait_at_first, who
 from small_suite import small_settings
 
@@ -39,7 +40,8 @@ def environment() -> Iterator[None]:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_worker_niceness", "0")  # with Ray's 15, other tests leave it no time
         patch.delenv("RAY_ADDRESS", raising=False)
-        patch.setenv("PYTHONPATH", os.pathsep.join(str(Path(__file__).parents[level]) for level in (1, 2, 3)))
+        folders = [*(Path(__file__).parents[level] for level in (1, 2, 3)), LEAN]
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, folders)))
         yield
 
 

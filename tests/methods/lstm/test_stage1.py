@@ -176,7 +176,8 @@ def train(parts: Parts, folder: Path, seed: int = 1) -> Network:
 
 @pytest.mark.parametrize("variant", ["frozen", "attention"])
 def test_it_trains_on_the_rows_of_every_target_kind_together(tmp_path: Path, variant: str) -> None:
-    parts = lstm_parts(tmp_path, f"variant={variant}")
+    steps = ["pretrain.max_steps=12", "pretrain.validate_every=4", "pretrain.learning_rate=0.01"]
+    parts = lstm_parts(tmp_path, f"variant={variant}", *steps)
     network = train(parts, tmp_path / "pretrain")
     before = parts.network()
     changed = {
