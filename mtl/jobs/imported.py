@@ -1,10 +1,10 @@
 """The method of imported runs: it gives back the predictions of another system, which then stands beside those that mtl trained."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mtl.base.clock import now
 from mtl.base.errors import InputError
 from mtl.base.version import VERSION
 from mtl.data.sampled import sample_text
@@ -84,7 +84,7 @@ class Imported(Method):
         if sizes:
             yield f"Scored on a sample of the rows alone: {sizes}."
         sums = f"these SHA-256 sums: {'; '.join(origins)}"
-        yield f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with {sums}."
+        yield f"Imported on {datetime.now(UTC):%Y-%m-%d}, not trained by mtl, from predictions with {sums}."
         text, link, licence = (value or UNKNOWN for value in (self.system.text, self.system.link, self.system.license))
         yield f"training text: {text}; link: {link}; licence: {licence}."
 

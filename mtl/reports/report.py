@@ -1,9 +1,9 @@
 """Compare all finished runs and evaluations, and write the report: a page, Markdown, LaTeX and CSV."""
 
 from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from mtl.base.clock import now
 from mtl.base.errors import InputError
 from mtl.base.folders import check_writable, write_files
 from mtl.base.log import logger
@@ -32,7 +32,7 @@ def write_report(
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     check_references(references, runs)
     boards = [*(leaderboard(group, cache, references) for group in by_suite(runs)), *wing_boards]
-    generated = now().strftime("%Y-%m-%d %H:%M UTC")
+    generated = f"{datetime.now(UTC):%Y-%m-%d %H:%M UTC}"
     forms = {
         "report.md": render_markdown(boards, generated, command),
         "report.tex": render_latex(boards, generated, command),
