@@ -171,7 +171,7 @@ LEFT_OUT = re.compile(
 )
 DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")  # of a report
 FIXED_DATE = "2023-11-14 22:13 UTC"  # that of earlier versions, with whose hashes those of this one are compared
-LAST_COLUMNS = re.compile(r"(\|[^|\n]*){2}\|$", re.MULTILINE)  # of mteb's tables: seconds, and sentences a second
+COST = re.compile(r"^## Cost\n(\n|\|.*\n?)*", re.MULTILINE)  # in mteb's tables
 DURATION = re.compile(r"\d+ (h|min|s)\b( \d+ (min|s)\b)?|[\d,.]+ (sentences/s|GB|MB)\b|\d+(\.\d+)? s\b")
 
 
@@ -224,7 +224,7 @@ def stable(name: str, printed: bytes) -> bytes:
     """What a command has printed, without the order of the lines of two processes, and without what mteb's table has measured."""
     if name == "processes":
         return b"\n".join(sorted(printed.splitlines()))
-    return LAST_COLUMNS.sub("", printed.decode()).encode() if name.startswith("mteb") else printed
+    return COST.sub("", printed.decode()).encode() if name.startswith("mteb") else printed
 
 
 def write_inputs(work: Path) -> None:
@@ -352,7 +352,7 @@ def content_hash(path: Path, work: Path) -> str:
     if path.suffix in (".md", ".txt") or path.name == "index.html":
         text = DURATION.sub("TIME", path.read_text(encoding="utf-8")).replace(str(work), "WORK")
         text = DATE.sub(FIXED_DATE, text)
-        return sha256((LAST_COLUMNS.sub("", text) if "runs/mteb" in path.as_posix() else text).encode())
+        return sha256((COST.sub("", text) if "runs/mteb" in path.as_posix() else text).encode())
     return sha256(path.read_bytes())
 
 

@@ -27,7 +27,7 @@ SETTINGS_NOTE = (
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
     """For each suite: scores, also by metric and by parts of tasks, ranges, tests, the spread over settings, costs, and what made each run."""
-    return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
+    return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(board_section, boards)]) + "\n"
 
 
 def scores_and_tests(board: Leaderboard) -> str:
@@ -38,7 +38,8 @@ def scores_and_tests(board: Leaderboard) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _board(board: Leaderboard) -> str:
+def board_section(board: Leaderboard) -> str:
+    """Everything on one leaderboard: its scores with all notes, then the other tables, each below a heading."""
     ours = [row for row in board.rows if row.ours]
     runs = [row for row in ours if row.run]
     notes = "\n".join(f"- {escaped(note)}" for note in [*board.marks, *board.notes])

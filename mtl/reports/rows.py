@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from mtl.base.wording import MISSING, format_bytes, format_duration
 from mtl.runs.finished import FinishedRun
@@ -22,7 +21,6 @@ RUN_COSTS = {
 }  # fmt: skip
 COSTS = {**RUN_COSTS, "seconds_per_task": "s/task", "memory": "memory", "dim": "dim"}
 
-AnyRow = TypeVar("AnyRow", bound="Row")
 Causes = Mapping[str, Sequence[str]]  # by mark, the tasks that cause it, or the keys of their examples
 
 
@@ -68,8 +66,8 @@ class Row:
 
     @property
     def ours(self) -> bool:
-        """Whether this is a run or a submission, which has samples, not a published row."""
-        return bool(self.samples)
+        """Whether this is a run, a submission or an evaluation, which have costs, not a published row."""
+        return self.cost is not None
 
     @property
     def average(self) -> Score | None:
@@ -88,7 +86,7 @@ class Row:
         return self.splits.get(column, self.split)
 
 
-def by_family(rows: Iterable[AnyRow]) -> list[AnyRow]:
+def by_family(rows: Iterable[Row]) -> list[Row]:
     """The rows in the order of FAMILIES."""
     order = list(FAMILIES)
     return sorted(rows, key=lambda row: order.index(row.family) if row.family in FAMILIES else len(order))

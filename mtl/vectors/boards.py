@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from mtl.base.wording import MISSING
 from mtl.reports.board import Column, Group, GroupLine, Leaderboard
@@ -42,14 +43,6 @@ class BoardColumns:
         self.mean_tasks |= {type_id: task_type.tasks for type_id, task_type in self.types.items()}
 
 
-class EncoderRow(Row):
-    """One row: an evaluation of an encoder, or a published one, which has no costs."""
-
-    @property
-    def ours(self) -> bool:
-        return self.cost is not None
-
-
 def find_boards(folder: Path) -> list[Leaderboard]:
     """For each benchmark a board with published rows, and one of ours alone if the first lacks a score. Of one name: "pl-mteb", "pl-mteb-2"."""
     by_benchmark: dict[tuple[str, str], list[Evaluation]] = {}
@@ -64,7 +57,7 @@ def find_boards(folder: Path) -> list[Leaderboard]:
         newest = max(evaluations, key=lambda evaluation: EvaluationFolder(evaluation.path).benchmark.stat().st_mtime)
         boards.append(_published_board(board_id, newest.benchmark, evaluations))
         if not all(evaluation.is_comparable(task) for evaluation in evaluations for task in evaluation.scores):
-            boards.append(_local_board(f"{board_id}-local", newest.benchmark, evaluations))
+            boards.append(local_board(f"{board_id}-local", newest.benchmark, evaluations))
     return [board for board in boards if board.rows]
 
 
@@ -90,7 +83,7 @@ def _published_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[
     return _board(board_id, benchmark.title, columns, [*ours, *published], notes)
 
 
-def _local_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
+def local_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> Leaderboard:
     """All our scores. A task whose rows differ between evaluations has a column for each version of them, with the id TASK@VERSION."""
     task_columns: dict[str, Column] = {}
     notes = ["Scores × 100 of our rows alone, of which some cannot be compared with published ones."]
@@ -101,7 +94,7 @@ def _local_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Eval
             title = f"{task}, rows {number}" if len(versions) > 1 else task
             task_columns[f"{task}@{revision}"] = _column(benchmark, task, title)
             if record["data"] != EXACT:
-                notes.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
+                notes.append(f"{inexact_data(title, record)}.")
     tasks_with_records = [task for task in benchmark.tasks if any(task in by_task for by_task in records)]
     notes += benchmark.not_comparable_notes(tasks_with_records)
     if len(task_columns) > len(tasks_with_records):
@@ -114,12 +107,17 @@ def _local_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Eval
     return _board(board_id, title, columns, _our_rows(columns, evaluations, scores), notes)
 
 
+def inexact_data(title: str, record: Mapping[str, Any]) -> str:
+    """How the data of a task differs from the published data, by its record, with the mark †."""
+    return f"† {title}: {record['data']} data ({'; '.join(record['differences'])})"
+
+
 def _column(benchmark: Benchmark, task: str, title: str) -> Column:
     task_type = benchmark.types[benchmark.type_of(task)]
     return Column(title, task_type.metric_title, task_type.metric, task)
 
 
-def _our_rows(columns: BoardColumns, evaluations: Sequence[Evaluation], scores: Sequence[Scores]) -> list[EncoderRow]:
+def _our_rows(columns: BoardColumns, evaluations: Sequence[Evaluation], scores: Sequence[Scores]) -> list[Row]:
     """The rows of evaluations, each named by its folder, or by its path where folders have the same name. The name follows a label that repeats."""
     folders = Counter(evaluation.path.name for evaluation in evaluations)
     titles = Counter(evaluation.summary["encoder"]["title"] for evaluation in evaluations)
@@ -135,7 +133,7 @@ def _our_rows(columns: BoardColumns, evaluations: Sequence[Evaluation], scores: 
     return rows
 
 
-def _our_row(columns: BoardColumns, evaluation: Evaluation, name: str, label: str, scores: Scores) -> EncoderRow:
+def _our_row(columns: BoardColumns, evaluation: Evaluation, name: str, label: str, scores: Scores) -> Row:
     summary = evaluation.summary
     inexact = [task for task, record in summary["tasks"].items() if record["data"] != EXACT]
     marks = _marks(columns, scores, summary["seen"], inexact)
@@ -146,7 +144,7 @@ def _our_row(columns: BoardColumns, evaluation: Evaluation, name: str, label: st
     return replace(row, cost={key: summary["cost"].get(key) for key in COSTS})
 
 
-def _published_row(columns: BoardColumns, row: PublishedRow) -> EncoderRow:
+def _published_row(columns: BoardColumns, row: PublishedRow) -> Row:
     """A published row. Its averages are those that were printed; one that was not is computed."""
     averages = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
     means = _means(columns, row.scores) | {id: mean for id, mean in averages.items() if mean is not None}
@@ -156,13 +154,13 @@ def _published_row(columns: BoardColumns, row: PublishedRow) -> EncoderRow:
 
 def _row(
     columns: BoardColumns, scores: Scores, means: Scores, marks: Mapping[str, str], name: str, label: str, family: str
-) -> EncoderRow:
+) -> Row:
     # Two means with the mark * can be compared if they have it for the same cause: that the same columns have scores.
     causes = {}
     for mean_id, tasks in columns.mean_tasks.items():
         ids = [id for id, column in columns.task_columns.items() if id in scores and column.task in tasks]
         causes[mean_id] = {"*": ids}
-    return EncoderRow(
+    return Row(
         name=name,
         label=label,
         family=family,
@@ -184,7 +182,7 @@ def _means(columns: BoardColumns, scores: Scores) -> dict[str, float]:
     for type_id, mean in columns.benchmark.type_means(by_task).items():
         if columns.types[type_id].tasks.keys() & columns.tasks <= by_task.keys():
             means[type_id] = mean
-    if len(means) == len(columns.types):
+    if means and len(means) == len(columns.types):
         means[BY_TYPE] = fmean(means.values())
     if by_task:
         means[AVERAGE] = fmean(by_task.values())
@@ -193,19 +191,22 @@ def _means(columns: BoardColumns, scores: Scores) -> dict[str, float]:
 
 def _marks(columns: BoardColumns, scores: Scores, seen: Collection[str], inexact: Collection[str]) -> dict[str, str]:
     """The marks of a row by id; `Row.mark` says what each means. `seen` and `inexact` are the tasks that have the marks ‡ and †."""
+    task_by_id = {id: columns.task_columns[id].task for id in scores}
+    scored_tasks = set(task_by_id.values())
     marks = dict.fromkeys(columns.task_columns, "")
-    for id in scores:
-        task = columns.task_columns[id].task
-        marks[id] = ("†" if task in inexact else "") + ("‡" if task in seen else "")
-    scored_tasks = {columns.task_columns[id].task for id in scores}
+    marks |= {id: _data_marks([task], seen, inexact) for id, task in task_by_id.items()}
     for mean_id, tasks in columns.mean_tasks.items():
-        is_partial = bool(scored_tasks) and any(task not in scored_tasks for task in tasks)
-        is_seen = any(task in seen for task in scored_tasks & tasks.keys())
-        marks[mean_id] = ("*" if is_partial else "") + ("‡" if is_seen else "")
+        is_partial = bool(scored_tasks) and not tasks.keys() <= scored_tasks
+        marks[mean_id] = ("*" if is_partial else "") + _data_marks(scored_tasks & tasks.keys(), seen, inexact)
     return marks
 
 
-def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[EncoderRow], notes: list[str]) -> Leaderboard:
+def _data_marks(tasks: Collection[str], seen: Collection[str], inexact: Collection[str]) -> str:
+    """The marks of a score or mean over these tasks that have to do with their data."""
+    return "".join(mark for mark, marked in (("†", inexact), ("‡", seen)) if any(task in marked for task in tasks))
+
+
+def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[Row], notes: list[str]) -> Leaderboard:
     """The leaderboard of these rows: a table of the means by type, and a group for the tasks of each type."""
     rows = by_family(rows)
     titles = {type_id: task_type.title for type_id, task_type in columns.types.items()}
@@ -229,7 +230,7 @@ def _board(name: str, title: str, columns: BoardColumns, rows: Sequence[EncoderR
     )
 
 
-def _seen_notes(columns: BoardColumns, rows: Sequence[EncoderRow]) -> list[str]:
+def _seen_notes(columns: BoardColumns, rows: Sequence[Row]) -> list[str]:
     notes = []
     for row in rows:
         if tasks := [columns.task_columns[id].task for id in row.seen if id in row.scores]:
@@ -237,14 +238,14 @@ def _seen_notes(columns: BoardColumns, rows: Sequence[EncoderRow]) -> list[str]:
     return notes
 
 
-def _type_group(columns: BoardColumns, type_id: str, rows: Sequence[EncoderRow]) -> Group:
+def _type_group(columns: BoardColumns, type_id: str, rows: Sequence[Row]) -> Group:
     task_type = columns.types[type_id]
     titles = {id: column.title for id, column in columns.task_columns.items() if column.task in task_type.tasks}
     lines = _group_lines(rows, titles, type_id)
     return Group(type_id, f"{task_type.title}, {task_type.metric_title}", titles, lines, has_mean=len(titles) > 1)
 
 
-def _group_lines(rows: Sequence[EncoderRow], ids: Collection[str], mean_id: str) -> list[GroupLine]:
+def _group_lines(rows: Sequence[Row], ids: Collection[str], mean_id: str) -> list[GroupLine]:
     """A line for each row with scores or means in the columns with these ids. The mean of a line is the row's mean with the id `mean_id`."""
     lines = []
     for row in rows:

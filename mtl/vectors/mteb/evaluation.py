@@ -72,7 +72,7 @@ class Evaluator:
     def write_summary(self, settings: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         summary = summarize(self.benchmark, self.encoder, settings, self.records())
         write_json(self.folder.summary, {**summary, **about})
-        write_text(self.folder.table, render_table(self.benchmark, summary))
+        write_text(self.folder.table, render_table(self.folder.path, self.benchmark, summary))
 
     def collect_results(self) -> None:
         """Write mteb's own result files of the records to `results`, with the model's metadata. Raises InputError for damaged ones."""

@@ -1,14 +1,17 @@
 """The summary of an evaluation, and its table for readers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
-from mtl.base.wording import MISSING, escaped, format_bytes, format_duration, markdown_table
+from mtl.base.wording import MISSING
+from mtl.reports.markdown import board_section
+from mtl.vectors.boards import inexact_data, local_board
 from mtl.vectors.encoders.encoder import SentenceEncoder
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import EXACT, Record
+from mtl.vectors.mteb.results import EXACT, Evaluation, EvaluationSummary, Record
 
 SIZES = ("parameters", "parameters_without_embeddings", "memory", "dim")  # of an encoder
 
@@ -43,59 +46,29 @@ def summarize(
     }
 
 
-def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
-    """The table of one evaluation in Markdown: a line for each task, the means of types and both averages, and notes."""
-    tasks = summary["tasks"]
-
-    def mean_line(title: str, mean: float | None, names: Sequence[str]) -> list[str]:
-        return [escaped(title), "", "", _marked_score(mean, summary, names), "", ""]
-
-    lines = [["", "metric", "data", "score", "seconds", "sentences/s"]]
-    for type_name, type_ in benchmark.types.items():
-        for name in type_.tasks:
-            if name in tasks:
-                record = tasks[name]
-                score = _marked_score(record["score"], summary, [name])
-                encoding = record["encoding_seconds"]
-                speed = f"{record['sentences'] / encoding:,.0f}" if encoding else MISSING
-                cells = [type_.metric_title, escaped(record["data"]), score, f"{record['seconds']:.1f}", speed]
-                lines.append([escaped(name), *cells])
-        if type_name in summary["by_type"]:
-            lines.append(mean_line(f"{type_.title}, mean", summary["by_type"][type_name], list(type_.tasks)))
-    lines.append(mean_line("AVG, tasks", summary["average"], list(benchmark.tasks)))
-    lines.append(mean_line("AVG, types", summary["average_by_type"], list(benchmark.tasks)))
-    table = markdown_table(lines, left=3)
-    notes = "\n".join(f"- {escaped(note)}" for note in _notes(benchmark, summary))
-    return f"# {escaped(benchmark.title)}: {escaped(summary['encoder']['title'])}\n\n{table}\n\n{notes}\n"
-
-
-def _marked_score(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
-    """A score of a task or a mean over tasks, which `names` has, with the marks that the notes explain."""
-    if score is None:
-        return MISSING
-    scored = [name for name in names if name in summary["tasks"]]
-    partial = "*" if len(scored) < len(names) else ""
-    inexact = "†" if any(summary["tasks"][name]["data"] != EXACT for name in scored) else ""
-    seen = "‡" if any(name in summary["seen"] for name in scored) else ""
-    return f"{score:.2f}{partial}{inexact}{seen}"
+def render_table(path: Path, benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
+    """The evaluation in the folder `path` in Markdown: the leaderboard of it alone, with notes on the encoder, the marks and the tasks."""
+    evaluation = Evaluation(path, cast(EvaluationSummary, summary), benchmark)
+    title = f"{benchmark.title}: {summary['encoder']['title']}"
+    board = local_board(path.name, benchmark, [evaluation])
+    return board_section(replace(board, title=title, marks=(), notes=_notes(benchmark, summary))) + "\n"
 
 
 def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
-    """The encoder's settings and size, and what the marks mean, in sentences."""
-    settings, cost = summary["encoder"]["settings"], summary["cost"]
-    parameters = f"{cost['parameters']:,} parameters ({cost['parameters_without_embeddings']:,} without embeddings)"
-    costs = [f"{cost['dim']} dimensions", parameters, format_bytes(cost["memory"])]
-    if cost["seconds_per_task"] is not None:  # None: no task was evaluated
-        costs.append(f"{format_duration(cost['seconds_per_task'])} a task")
+    """The encoder's settings, what the marks mean, and the time of each task, in sentences."""
+    settings, tasks = summary["encoder"]["settings"], summary["tasks"]
     notes = [f"{settings[0].upper()}{settings[1:]}."] if settings else []
-    notes += [f"{', '.join(costs)}.", "Scores × 100, by mteb's own evaluation."]
+    notes.append("Scores × 100, by mteb's own evaluation.")
     if summary["missing"]:
         notes.append(f"* partial; without scores: {', '.join(summary['missing'])}.")
-    for name, record in summary["tasks"].items():
+    for name, record in tasks.items():
         if record["data"] != EXACT:
-            described = f"† {name}: {record['data']} data ({'; '.join(record['differences'])})"
-            notes.append(f"{described}; not comparable with published scores.")
-    notes += benchmark.not_comparable_notes(summary["tasks"])
+            notes.append(f"{inexact_data(name, record)}; not comparable with published scores.")
+    notes += benchmark.not_comparable_notes(tasks)
     for name, ids in summary["seen"].items():
         notes.append(f"‡ {name}: the encoder was trained on its training rows ({', '.join(ids)}).")
-    return notes
+    speeds = []
+    for name, record in tasks.items():
+        speed = f"{record['sentences'] / record['encoding_seconds']:,.0f}" if record["encoding_seconds"] else MISSING
+        speeds.append(f"{name} {record['seconds']:.1f} s ({speed} sentences/s)")
+    return [*notes, f"Time of each task: {', '.join(speeds)}."] if speeds else notes

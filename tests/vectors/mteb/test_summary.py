@@ -1,10 +1,14 @@
 """The summary and the table of an evaluation."""
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 import pytest
 from mteb_folders import HashedEncoder, record
 
 from mtl.vectors.mteb.benchmark import Benchmark
-from mtl.vectors.mteb.results import REDUCED
+from mtl.vectors.mteb.results import REDUCED, Record
 from mtl.vectors.mteb.summary import render_table, summarize
 
 KLEJ = HashedEncoder(trained_on=("klej/cbd", "klej/cdsc-r", "klej/polemo2.0-in", "klej/dyk"))
@@ -22,24 +26,37 @@ def test_summary(benchmark: Benchmark) -> None:
     assert summary["cost"] == {"seconds_per_task": 10 / 3, "sentences_per_second": 700 / 3, **sizes}
 
 
+def table(benchmark: Benchmark, encoder: HashedEncoder, records: Mapping[str, Record], **about: Any) -> str:
+    """The table of an evaluation; `about` replaces values of the encoder's description."""
+    summary = summarize(benchmark, encoder, {}, records)
+    return render_table(Path("hashed"), benchmark, {**summary, "encoder": {**summary["encoder"], **about}})
+
+
 def test_table(benchmark: Benchmark) -> None:
     records = {"CBD": record(60.0, REDUCED), "PlscClusteringS2S": record(9.5), "CDSC-R": record(30.25)}
-    text = render_table(benchmark, summarize(benchmark, KLEJ, {}, records))
-    lines = {cells[0]: cells[1:] for line in text.splitlines() if (cells := [c.strip() for c in line.split("|")[1:-1]])}
-    assert lines["CBD"] == ["accuracy", "reduced", "60.00†‡", "2.0", "100"]
-    assert lines["PlscClusteringS2S"] == ["V-measure", "exact", "9.50", "2.0", "100"]
-    assert lines["CDSC-R"][2] == "30.25‡" and lines["STS, mean"][2] == "30.25*‡"
-    assert lines["AVG, tasks"][2] == "33.25*†‡" and "Retrieval, mean" not in lines
+    text = table(benchmark, KLEJ, records)
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+    means = dict(zip(lines[0], lines[3], strict=True))
+    assert means["AVG, tasks"] == means["AVG, types"] == r"33.25\*†‡" and "Retrieval" not in means
+    assert (means["Classification"], means["Clustering"], means["STS"]) == (r"60.00\*†‡", r"9.50\*", r"30.25\*‡")
+    for name, type_title, score in (
+        ("CBD", "Classification, accuracy", "60.00†‡"),
+        ("PlscClusteringS2S", "Clustering, V-measure", "9.50"),
+        ("CDSC-R", "STS, Spearman, cosine", "30.25‡"),
+    ):
+        header = lines.index(["", "split", name])
+        assert lines[header + 2] == ["hashed", "test", score] and f"### {type_title}\n" in text
+        assert f"{name} 2.0 s (100 sentences/s)" in text
+    assert r"- \* partial; without scores: PolEmo2.0-IN, " in text
     assert "- † CBD: reduced data (test: few); not comparable with published scores." in text
     assert "- PlscClusteringS2S: not comparable with published scores: mteb draws other samples" in text
     assert "- ‡ CDSC-R: the encoder was trained on its training rows (klej/cdsc-r)." in text
-    complete = {name: record(50.0) for name in benchmark.tasks}
-    summary = summarize(benchmark, KLEJ, {}, records)
-    summary["encoder"]["settings"] = "seed 2 (the best on dev), pooling max, not centred"
-    text = render_table(benchmark, summary)
+    text = table(benchmark, KLEJ, records, settings="seed 2 (the best on dev), pooling max, not centred")
     assert "- Seed 2 (the best on dev), pooling max, not centred.\n" in text
-    summary = summarize(benchmark, HashedEncoder(), {}, complete)
-    text = render_table(benchmark, summary)
-    assert "*" not in text and "4 MB, 2 s a task.\n" in text
-    text = render_table(benchmark, summarize(benchmark, HashedEncoder(), {}, {}))
-    assert "- 32 dimensions, 1,200 parameters (200 without embeddings), 4 MB.\n" in text
+    text = table(benchmark, HashedEncoder(), {name: record(50.0) for name in benchmark.tasks})
+    assert "*" not in text and text.endswith(
+        "| hashed |      1,200 |                200 |         100 |    2 s |   4 MB |  32 |\n"
+    )
+    text = table(benchmark, HashedEncoder(), {})
+    assert text.endswith("| hashed |      1,200 |                200 |           – |      – |   4 MB |  32 |\n")
+    assert "|          – |          – |\n" in text and "Scores by type" not in text
