@@ -116,6 +116,17 @@ class Leaderboard:
         """The keys of COSTS that our rows have a place for."""
         return [key for key in COSTS if any(row.cost and key in row.cost for row in self.rows)]
 
+    def cell(self, row: Row, column: str) -> str:
+        """A row's score as tables show it, with its marks."""
+        score = row.score(column)
+        return self.scale.show(score and score.median, row.mark(column))
+
+    def group_cells(self, group: Group, line: GroupLine) -> list[str]:
+        """The scores of a line of a group as tables show them, with their marks; first the mean, if the group has one."""
+        medians = [(id, score.median if (score := line.scores.get(id)) else None) for id in group.columns]
+        cells = [self.scale.show(median, line.row.mark(id)) for id, median in medians]
+        return [self.scale.show(line.mean, line.mark), *cells] if group.has_mean else cells
+
     def is_best(self, row: Row, column: str) -> bool:
         """Whether no row on the same split has a better score, after rounding. Marked scores compare only if marked for the same reason."""
         return row in self._best[column]

@@ -35,12 +35,7 @@ def _scores(board: Leaderboard) -> str:
 
 
 def _group(board: Leaderboard, group: Group) -> str:
-    lines = []
-    for line in group.lines:
-        scores = {id: _number(board, score.median, line.row.mark(id)) for id, score in line.scores.items()}
-        mean = "--" if line.mean is None else _number(board, line.mean, line.mark)
-        cells = [scores.get(id, "--") for id in group.columns]
-        lines.append((line.row, [mean, *cells] if group.has_mean else cells))
+    lines = [(line.row, list(map(_number, board.group_cells(group, line)))) for line in group.lines]
     columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
     titles = [["Model", "Split", *(["mean"] if group.has_mean else []), *columns]]
     caption = " ".join([f"{board.title}, {group.title}.", *board.marks[:1]])
@@ -68,14 +63,12 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _cell(board: Leaderboard, row: Row, column: str) -> str:
-    if (score := row.score(column)) is None:
-        return "--"
-    cell = _number(board, score.median, row.mark(column))
+    cell = _number(board.cell(row, column))
     return rf"\textbf{{{cell}}}" if board.is_best(row, column) else cell
 
 
-def _number(board: Leaderboard, score: float, mark: str) -> str:
-    return escape(f"{board.scale.show(score)}{mark}".replace("-", "−"))
+def _number(cell: str) -> str:
+    return escape(cell.replace("-", "−"))
 
 
 def escape(text: str) -> str:

@@ -66,8 +66,7 @@ def _scores(board: Leaderboard) -> str:
         seeds = f", {counted(len(row.run.summary['seeds']), 'seed')}" if row.run else ""
         cells = [escaped(row.name), escaped(row.label + seeds), escaped(row.split)]
         for column in columns:
-            score = row.score(column)
-            shown = escaped(board.scale.show(score.median) + row.mark(column)) if score else MISSING
+            shown = escaped(board.cell(row, column))
             cells.append(f"**{shown}**" if board.is_best(row, column) else shown)
         body.append(cells)
     return markdown_table([["", "what", "split", *_titles(columns)], *body], left=3)
@@ -79,16 +78,9 @@ def _titles(columns: Mapping[str, Column]) -> list[str]:
 
 def group_section(board: Leaderboard, group: Group) -> str:
     """A table of one group: a row for each row of the leaderboard, a column for each task, and the mean of several."""
-    show = board.scale.show
-    body = []
-    for line in group.lines:
-        scores = [(id, line.scores.get(id)) for id in group.columns]
-        cells = [show(score.median) + line.row.mark(id) if score else MISSING for id, score in scores]
-        if group.has_mean:
-            cells.insert(0, MISSING if line.mean is None else show(line.mean) + line.mark)
-        body.append([escaped(cell) for cell in (line.row.name, line.row.split, *cells)])
-    header = ["", "split", *(["mean"] if group.has_mean else []), *map(escaped, group.columns.values())]
-    return f"### {escaped(group.title)}\n\n{markdown_table([header, *body], left=2)}"
+    rows = [["", "split", *(["mean"] if group.has_mean else []), *group.columns.values()]]
+    rows += [[line.row.name, line.row.split, *board.group_cells(group, line)] for line in group.lines]
+    return f"### {escaped(group.title)}\n\n{markdown_table([list(map(escaped, cells)) for cells in rows], left=2)}"
 
 
 def _breakdown(board: Leaderboard, breakdown: Breakdown) -> str:
@@ -122,8 +114,7 @@ def _settings(board: Leaderboard) -> str:
     for spread in board.spreads:
         title = escaped(spread.title)
         deviations = [spread.average, *(spread.deviations.get(id) for id in board.columns if id != AVERAGE)]
-        cells = [MISSING if deviation is None else board.scale.show(deviation) for deviation in deviations]
-        body.append([title, str(spread.settings), *cells])
+        body.append([title, str(spread.settings), *map(board.scale.show, deviations)])
         keys.append(f"- {title}: the settings differ in {escaped(', '.join(spread.keys))}.")
     return "\n\n".join([SETTINGS_NOTE, markdown_table(body), "\n".join(keys)])
 

@@ -98,7 +98,7 @@ class RunTable:
         rows = [["further metrics", *[inert(self.suite.tasks[id].title) for id in further]]] if further else []
         for metric in dict.fromkeys(name for by_metric in further.values() for name in by_metric):
             medians = [by_metric[metric]["median"] if metric in by_metric else None for by_metric in further.values()]
-            rows.append([metric_named(metric).title, *[self._cell(median) for median in medians]])
+            rows.append([metric_named(metric).title, *map(self.scale.show, medians)])
         return rows
 
     def _means(self) -> list[str]:
@@ -127,10 +127,7 @@ class RunTable:
         return f", {published.split}" if len({row.split for row in self.suite.published}) > 1 else ""
 
     def _cells(self, average: float | None, scores: Mapping[str, float]) -> list[str]:
-        return [self._cell(average), *[self._cell(scores.get(id)) for id in self.tasks]]
-
-    def _cell(self, score: float | None) -> str:
-        return MISSING if score is None else self.scale.show(score)
+        return [self.scale.show(score) for score in (average, *map(scores.get, self.tasks))]
 
     def _difference(self, score: float | None, published: float | None) -> str:
         return MISSING if score is None or published is None else self.scale.difference(score - published)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from mtl.base.wording import MISSING
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -25,9 +27,9 @@ class Scale:
         """A score × 100 on this scale, not rounded."""
         return score / self.divisor
 
-    def show(self, score: float) -> str:
-        """A score × 100 as shown: 28.61 as 28.6, or as 0.286."""
-        return f"{self.value(score):.{self.decimals}f}"
+    def show(self, score: float | None, marks: str = "") -> str:
+        """A score × 100 as shown, with its marks: 28.61 as 28.6, or as 0.286; in place of no score, MISSING."""
+        return MISSING if score is None else f"{self.value(score):.{self.decimals}f}{marks}"
 
     def difference(self, points: float) -> str:
         """A difference of two scores × 100 as shown, with its sign; one that is shown as zero has a plus."""

@@ -42,6 +42,30 @@ class BoardColumns:
         self.mean_tasks = {AVERAGE: benchmark.tasks, BY_TYPE: benchmark.tasks}
         self.mean_tasks |= {type_id: task_type.tasks for type_id, task_type in self.types.items()}
 
+    def means(self, scores: Scores) -> dict[str, float]:
+        """The means of a row by id: over tasks; of each type of which the row has all tasks that have a column; over types, if all have a mean."""
+        by_task = {self.task_columns[id].task: score for id, score in scores.items()}
+        means = {}
+        for type_id, mean in self.benchmark.type_means(by_task).items():
+            if self.types[type_id].tasks.keys() & self.tasks <= by_task.keys():
+                means[type_id] = mean
+        if means and len(means) == len(self.types):
+            means[BY_TYPE] = fmean(means.values())
+        if by_task:
+            means[AVERAGE] = fmean(by_task.values())
+        return means
+
+    def marks(self, scores: Scores, seen: Collection[str], inexact: Collection[str]) -> dict[str, str]:
+        """The marks of a row by id; `Row.mark` says what each means. `seen` and `inexact` are the tasks that have the marks ‡ and †."""
+        task_by_id = {id: self.task_columns[id].task for id in scores}
+        scored_tasks = set(task_by_id.values())
+        marks = dict.fromkeys(self.task_columns, "")
+        marks |= {id: _data_marks([task], seen, inexact) for id, task in task_by_id.items()}
+        for mean_id, tasks in self.mean_tasks.items():
+            is_partial = bool(scored_tasks) and not tasks.keys() <= scored_tasks
+            marks[mean_id] = ("*" if is_partial else "") + _data_marks(scored_tasks & tasks.keys(), seen, inexact)
+        return marks
+
 
 def find_boards(folder: Path) -> list[Leaderboard]:
     """For each benchmark a board with published rows, and one of ours alone if the first lacks a score. Of one name: "pl-mteb", "pl-mteb-2"."""
@@ -136,8 +160,8 @@ def _our_rows(columns: BoardColumns, evaluations: Sequence[Evaluation], scores: 
 def _our_row(columns: BoardColumns, evaluation: Evaluation, name: str, label: str, scores: Scores) -> Row:
     summary = evaluation.summary
     inexact = [task for task, record in summary["tasks"].items() if record["data"] != EXACT]
-    marks = _marks(columns, scores, summary["seen"], inexact)
-    means = _means(columns, scores)
+    marks = columns.marks(scores, summary["seen"], inexact)
+    means = columns.means(scores)
     if columns.whole_averages and "*" in marks[AVERAGE]:
         del means[AVERAGE]
     row = _row(columns, scores, means, marks, name, label, summary["encoder"]["family"])
@@ -147,15 +171,15 @@ def _our_row(columns: BoardColumns, evaluation: Evaluation, name: str, label: st
 def _published_row(columns: BoardColumns, row: PublishedRow) -> Row:
     """A published row. Its averages are those that were printed; one that was not is computed."""
     averages = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
-    means = _means(columns, row.scores) | {id: mean for id, mean in averages.items() if mean is not None}
-    marks = _marks(columns, row.scores, seen=(), inexact=())
+    means = columns.means(row.scores) | {id: mean for id, mean in averages.items() if mean is not None}
+    marks = columns.marks(row.scores, seen=(), inexact=())
     return _row(columns, row.scores, means, marks, row.model, "published", row.family)
 
 
 def _row(
     columns: BoardColumns, scores: Scores, means: Scores, marks: Mapping[str, str], name: str, label: str, family: str
 ) -> Row:
-    # Two means with the mark * can be compared if they have it for the same cause: that the same columns have scores.
+    # Two marked means can be compared if the same columns have scores.
     causes = {}
     for mean_id, tasks in columns.mean_tasks.items():
         ids = [id for id, column in columns.task_columns.items() if id in scores and column.task in tasks]
@@ -173,32 +197,6 @@ def _row(
         marks=marks,
         causes=causes,
     )
-
-
-def _means(columns: BoardColumns, scores: Scores) -> dict[str, float]:
-    """The means of a row by id: over tasks; of each type of which the row has all tasks that have a column; over types, if all have a mean."""
-    by_task = {columns.task_columns[id].task: score for id, score in scores.items()}
-    means = {}
-    for type_id, mean in columns.benchmark.type_means(by_task).items():
-        if columns.types[type_id].tasks.keys() & columns.tasks <= by_task.keys():
-            means[type_id] = mean
-    if means and len(means) == len(columns.types):
-        means[BY_TYPE] = fmean(means.values())
-    if by_task:
-        means[AVERAGE] = fmean(by_task.values())
-    return means
-
-
-def _marks(columns: BoardColumns, scores: Scores, seen: Collection[str], inexact: Collection[str]) -> dict[str, str]:
-    """The marks of a row by id; `Row.mark` says what each means. `seen` and `inexact` are the tasks that have the marks ‡ and †."""
-    task_by_id = {id: columns.task_columns[id].task for id in scores}
-    scored_tasks = set(task_by_id.values())
-    marks = dict.fromkeys(columns.task_columns, "")
-    marks |= {id: _data_marks([task], seen, inexact) for id, task in task_by_id.items()}
-    for mean_id, tasks in columns.mean_tasks.items():
-        is_partial = bool(scored_tasks) and not tasks.keys() <= scored_tasks
-        marks[mean_id] = ("*" if is_partial else "") + _data_marks(scored_tasks & tasks.keys(), seen, inexact)
-    return marks
 
 
 def _data_marks(tasks: Collection[str], seen: Collection[str], inexact: Collection[str]) -> str:

@@ -83,12 +83,10 @@ def _system_page(board: Leaderboard, entry: Entry) -> str:
 
 def _score_lines(board: Leaderboard, entry: Entry) -> Iterator[list[str]]:
     """By column of the board: its title, and the system's score, interval and rank."""
-    show = board.scale.show
     for id, column in board.columns.items():
-        cells = [MISSING] * 3
-        if score := entry.row.score(id):
-            interval = " to ".join(map(show, score.interval)) if score.interval else MISSING
-            cells = [show(score.median) + entry.row.mark(id), interval, rank_text(entry.ranks.get(id))]
+        score = entry.row.score(id)
+        interval = " to ".join(map(board.scale.show, score.interval)) if score and score.interval else MISSING
+        cells = [board.cell(entry.row, id), interval, rank_text(entry.ranks.get(id))]
         yield [html.escape(f"{column.title}, {column.metric}"), *cells]
 
 
