@@ -31,6 +31,13 @@ CONTEXT.set_forkserver_preload(
 )
 
 
+def fork_units() -> None:
+    """From here on, the processes of units are forked from this one, which has imported what they need."""
+    fork = multiprocessing.get_context("fork")
+    forking = SimpleNamespace(get_context=lambda _: fork, parent_process=multiprocessing.parent_process)
+    mtl.jobs.engines.processes.multiprocessing = forking  # type: ignore[attr-defined, assignment]
+
+
 def start(arguments: Sequence[str], errors: Path) -> BaseProcess:
     """Start `mtl` with these arguments. errors: the file that receives its standard error."""
     process = CONTEXT.Process(target=_run, args=(list(arguments), errors))
@@ -40,7 +47,7 @@ def start(arguments: Sequence[str], errors: Path) -> BaseProcess:
 
 def _run(arguments: list[str], errors: Path) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs inherit it ignored
-    os.environ["PYTHONPATH"] = str(LEAN)  # of processes that it starts
+    fork_units()
     with errors.open("w", encoding="utf-8") as file, Path(os.devnull).open("w", encoding="utf-8") as nothing:
         os.dup2(file.fileno(), 2)
         os.dup2(nothing.fileno(), 1)
@@ -86,9 +93,7 @@ with socket.socket(socket.AF_UNIX) as server:
 def serve(address: str) -> None:
     """Run `mtl` for each client that connects to the address, in a process with the client's folder, environment, words and streams."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for these processes
-    fork = multiprocessing.get_context("fork")
-    forking = SimpleNamespace(get_context=lambda _: fork, parent_process=multiprocessing.parent_process)
-    mtl.jobs.engines.processes.multiprocessing = forking  # type: ignore[attr-defined, assignment]
+    fork_units()
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
         server.listen()
