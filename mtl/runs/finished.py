@@ -134,7 +134,7 @@ def open_run(path: Path) -> FinishedRun:
         raise InputError("not a run's folder: it has no config.yaml", path=path)
     if not (path / "summary.json").exists():
         raise InputError("this run is not finished; give its command again", path=path)
-    run = _read(RunFolder(path), Path(path.resolve().name), suites={})
+    run = _read_run(RunFolder(path), Path(path.resolve().name), suites={})
     run.check()
     return run
 
@@ -144,20 +144,20 @@ def find_runs(runs_dir: Path, check: Callable[[FinishedRun], None] = FinishedRun
     suites: dict[bytes, Suite] = {}
     paths: dict[str, Path] = {}
 
-    def read(path: Path) -> FinishedRun:
-        run = _read(RunFolder(path), path.relative_to(runs_dir), suites)
+    def read_checked(path: Path) -> FinishedRun:
+        run = _read_run(RunFolder(path), path.relative_to(runs_dir), suites)
         check(run)
         first = paths.setdefault(one_spelling(str(path)), path)
         if first != path:
             raise InputError(f"has the name of {first} but for the spelling of its accents; rename it", path=path)
         return run
 
-    return find_finished(runs_dir, "config.yaml", read)
+    return find_finished(runs_dir, "config.yaml", read_checked)
 
 
-def find_finished(runs_dir: Path, first_file: str, read: Callable[[Path], Finished]) -> list[Finished]:
+def find_finished(runs_dir: Path, first_file: str, read_folder: Callable[[Path], Finished]) -> list[Finished]:
     """What is finished in a folder and below, in order of path; what is not, or damaged, is left out with a warning.
-    Such a folder begins with the file `first_file`; summary.json comes last. Raises InputError for no folder; `read` does for a damaged one."""
+    Such a folder begins with the file `first_file`; summary.json comes last. Raises InputError for no folder; `read_folder` for a damaged one."""
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
 
@@ -168,7 +168,7 @@ def find_finished(runs_dir: Path, first_file: str, read: Callable[[Path], Finish
     for folder in sorted(Path(path) for path, _, names in os.walk(runs_dir, onerror=leave_out) if first_file in names):
         try:
             if (folder / "summary.json").exists():
-                finished.append(read(folder))
+                finished.append(read_folder(folder))
             else:
                 logger.warning("%s: not finished, left out", folder)
         except (InputError, UnicodeDecodeError) as error:
@@ -186,7 +186,7 @@ def read_suite(folder: RunFolder, suites: dict[bytes, Suite]) -> Suite:
     return suites[content]
 
 
-def _read(folder: RunFolder, path: Path, suites: dict[bytes, Suite]) -> FinishedRun:
+def _read_run(folder: RunFolder, path: Path, suites: dict[bytes, Suite]) -> FinishedRun:
     """The run in a folder. `path` is the folder's path from the one that was searched. Raises InputError if the run cannot be read."""
     if problem := text_problem(str(folder.path)):
         raise InputError(problem, path=folder.path)

@@ -13,11 +13,11 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def with_holm(
-    tests: Mapping[Key, PairTest], tails: Mapping[Key, float], corrected_tails: np.ndarray
+    tests: Mapping[Key, PairTest], tails: Mapping[Key, float], family_tails: np.ndarray
 ) -> dict[Key, PairTest]:
     """The tests with Holm's step-down correction (1979) of their tails: the probability that any of the verdicts is false is at most 5 %. The
-    corrected p is never below that of the test alone. `tails` has the tail of each test with a p, `corrected_tails` those of the correction."""
-    ordered = np.sort(corrected_tails)
+    corrected p is never below that of the test alone. `tails` has the tail of each test with a p, `family_tails` those of all tests that count."""
+    ordered = np.sort(family_tails)
     corrected = _stepped_down(ordered)
     holm = {key: float(corrected[np.searchsorted(ordered, tail)]) for key, tail in tails.items()}
     with_p = {key: replace(test, p_holm=max(test.p, holm[key])) for key, test in tests.items() if test.p is not None}

@@ -38,8 +38,8 @@ def unit_text(text: str, first: int, last: int) -> str:
 
 
 def best_run(scores: np.ndarray) -> tuple[int, int, float]:
-    """The run of at most LONGEST scores with the largest sum: the positions of its first and its last score, and the
-    sum; 0, 0 and -inf without scores. Of runs with equal sums, the shortest counts, then the first."""
+    """The run of at most LONGEST scores with the largest sum: the positions, from 0, of its first and its last score, and
+    the sum; 0, 0 and -inf without scores. Of runs with equal sums, the shortest counts, then the first."""
     sums = np.concatenate([[0.0], np.cumsum(scores)])
     best = (0, 0, -math.inf)
     for length in range(1, min(LONGEST, len(scores)) + 1):
@@ -56,15 +56,15 @@ def window_answer(question: str, passage: str, length: int) -> str:
     Its score sums log(1 + 1 / n) over its words of the question, which occur n times in the passage. Runs without such words are preferred."""
     asked, words = set(filter(str.isalnum, words_of(question))), words_of(passage)
     counts = Counter(words)
-    values = np.array([math.log(1 + 1 / counts[word]) if word in asked else 0.0 for word in words])
-    if not values.any():
+    word_scores = np.array([math.log(1 + 1 / counts[word]) if word in asked else 0.0 for word in words])
+    if not word_scores.any():
         return ""
     length = min(length, len(words))
-    sums = np.concatenate([[0.0], np.cumsum(values)])  # of the values before each word
+    sums_before = np.concatenate([[0.0], np.cumsum(word_scores)])  # of the scores before each word
     firsts = np.arange(len(words) - length + 1)
-    around = len(asked) // 2 + 1
-    scores = sums[np.minimum(firsts + length + around, len(words))] - sums[np.maximum(firsts - around, 0)]
-    shares_none = sums[firsts + length] == sums[firsts]
+    margin = len(asked) // 2 + 1  # words on each side of the run
+    scores = sums_before[np.minimum(firsts + length + margin, len(words))] - sums_before[np.maximum(firsts - margin, 0)]
+    shares_none = sums_before[firsts + length] == sums_before[firsts]
     if shares_none.any():
         scores[~shares_none] = -math.inf
     first = int(scores.argmax())

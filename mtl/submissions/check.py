@@ -36,8 +36,8 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         if not row_files:
             continue
         figures[task.id] = {}
-        missing = [rows_name(task, split) for split in task_data if split not in row_files]
-        task_problems = [f"{path}/{name}: is missing" for name in missing]
+        missing = [split for split in task_data if split not in row_files]
+        task_problems = [f"{path}/{rows_name(task, split)}: is missing" for split in missing]
         for split, file in row_files.items():
             task_problems += _file_problems(file, task_data.get(split), data_dir)
         problems += task_problems
@@ -49,11 +49,12 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
                     notes.append(f"{file.name}: {remark}")
     problems += entry_problems(files, suite, read_template(suite, data_dir), figures)
     problems += files.foreign_problems(suite, "a submission")
-    return Checked(problems, data_remarks([file for id in figures for file in data[id].values()], data_dir), notes)
+    compared_files = [file for id in figures for file in data[id].values()]
+    return Checked(problems, data_remarks(compared_files, data_dir), notes)
 
 
 def _file_problems(file: RowFile, data_file: RowFile | None, data_dir: Path) -> list[str]:
-    """The problems of a submission's file beside the data's, in order of lines; of more than 11, the first 10 and how many follow."""
+    """The problems of a submission's file beside the data's, in order of lines: the first MOST_PROBLEMS, and if several follow, how many."""
     if data_file is None:
         return [f"{file.name}: {data_dir} has no {file.split} file of the task to compare with"]
     try:

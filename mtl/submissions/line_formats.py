@@ -18,8 +18,8 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 
-def write_archive(path: Path, contents: Mapping[str, bytes]) -> None:
-    """Write a zip of files, given by name, without folders. The same files give the same bytes."""
+def pack_files(path: Path, contents: Mapping[str, bytes]) -> None:
+    """Write files, by name, to a zip without folders. The same files give the same bytes."""
     with replacing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in contents.items():
             archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
@@ -28,7 +28,7 @@ def write_archive(path: Path, contents: Mapping[str, bytes]) -> None:
 def write_zip(submitted: Submitted) -> list[str]:
     """Write a seed's zip with the run's files of test predictions. There is nothing that its user should know."""
     files = [file for _, file in submitted.test_files]
-    write_archive(submitted.folder.submission(submitted.seed), {file.name: file.read_bytes() for file in files})
+    pack_files(submitted.folder.submission(submitted.seed), {file.name: file.read_bytes() for file in files})
     return []
 
 
@@ -39,9 +39,9 @@ def write_glue(submitted: Submitted) -> list[str]:
         _, *lines = split_lines(path.read_bytes(), str(path))
         indexed = "".join(f"{row}\t{line}\n" for row, line in enumerate(lines))
         contents[glue_name(task)] = f"{HEADER}\n{indexed}".encode()
-    write_archive(submitted.folder.submission(submitted.seed), contents)
+    pack_files(submitted.folder.submission(submitted.seed), contents)
     lacking = [name for name in map(glue_name, submitted.suite.tasks.values()) if name not in contents]
-    return [f"the leaderboard asks for these files too: {listed(lacking, 20)}"] if lacking else []
+    return [f"the leaderboard asks for these files too: {listed(lacking, most=20)}"] if lacking else []
 
 
 def glue_problem(suite: Suite) -> str | None:
@@ -54,7 +54,7 @@ def glue_problem(suite: Suite) -> str | None:
 
 def check_lines(path: Path, suite: Suite, data_dir: Path, indexed: bool) -> Checked:
     """Compare a submission of test predictions, one on each line, with the suite. The numbers of rows must be those published, or else those of the
-    test files in `data_dir`. `indexed`: whether lines have row numbers, and files GLUE's names. Raises InputError as `read_files`."""
+    test files in `data_dir`. `indexed`: whether lines have row numbers, and files GLUE's names, not FILE's. Raises InputError as `read_files`."""
     tasks = [task for task in suite.tasks.values() if task.files["test"] is not None]
     task_by_name = {glue_name(task) if indexed else FILE.format(split="test", task=task.id): task for task in tasks}
     example = next(iter(task_by_name), FILE)

@@ -17,30 +17,30 @@ parse_settings = lazy("mtl.jobs.job:parse_settings")
 def add_commands(commands: Commands) -> None:
     """Add the commands of this wing but `mtl embeddings train`, as `mtl.api.cli.add_commands` adds those of the core."""
     add = partial(add_command, commands)
-    settings: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
+    key_values: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
     pretrain = commands.add_parser("pretrain", help="pre-train a model on text files and on a suite's training text")
     models = pretrain.add_subparsers(metavar="MODEL", required=True)
     transformer = add_command(models, "transformer", _pretrain_transformer, "a BERT, by masked language modelling")
     keys = "out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), vocabulary_texts=[FILE,…], config=NAME (else small)"
-    transformer.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **settings)
+    transformer.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **key_values)
 
     encode = add("encode", _encode, "write sentence vectors")
     encoders = "a run's folder, average (the mean of word vectors), transformer or sentence_transformer"
     encode.add_argument("encoder", metavar="ENCODER", help=encoders)
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
-    encode.add_argument("settings", help="docs/reference/other-settings.md lists them", **settings)
+    encode.add_argument("settings", help="docs/reference/other-settings.md lists them", **key_values)
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy file")
 
     export = add("export", _export, "write a run's encoder in the form of another program")
     export.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a finished run")
-    export.add_argument("settings", help="docs/how-to/export.md lists them", **settings)
+    export.add_argument("settings", help="docs/how-to/export.md lists them", **key_values)
     export.add_argument("--format", required=True, help="sentence-transformers or vectors")
     export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
 
     mteb = add("mteb", _mteb, "score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
     mteb.add_argument("encoder", metavar="ENCODER", help=encoders)
     keys = "tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb)"
-    mteb.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **settings)
+    mteb.add_argument("settings", help=f"{keys}; others: docs/reference/other-settings.md", **key_values)
 
 
 def add_embeddings_train(actions: Commands) -> None:
@@ -74,7 +74,7 @@ def _pretrain_transformer(arguments: argparse.Namespace) -> None:
     vocabulary = [Path(str(name)) for name in names if name is not None]
     files = list(map(Path, request.texts or ()))
     pretraining_settings = read_settings(str(settings.pop("config", "small")), settings)
-    check_installed("transformers")
+    check_installed("transformers")  # like all checks above, before slow imports
     from mtl.vectors.pretraining.pretrain import pretrain
     from mtl.vectors.pretraining.tokens import PretrainingTexts
 

@@ -10,7 +10,7 @@ from data_files import read_json, write_table
 
 from mtl.api.cli import main
 from mtl.base.settings.layers import find_yaml
-from mtl.submissions.line_formats import glue_problem, write_archive
+from mtl.submissions.line_formats import glue_problem, pack_files
 from mtl.tasks.suite import load_suite
 
 MRPC = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
@@ -172,7 +172,7 @@ def test_the_zip_has_the_files_side_by_side_and_the_same_bytes_each_time(tmp_pat
     for file in files:
         file.write_text(file.name, encoding="utf-8")
     for name in ("1.zip", "2.zip"):
-        write_archive(tmp_path / name, {file.name: file.read_bytes() for file in files})
+        pack_files(tmp_path / name, {file.name: file.read_bytes() for file in files})
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "1.zip") as archive:
         assert archive.namelist() == ["test_pred_a.tsv", "test_pred_b.tsv"]

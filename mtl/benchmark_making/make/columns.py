@@ -1,4 +1,4 @@
-"""Steps that make columns: of the entities in tagged sentences, of the values of another column, and of the mean of numbers."""
+"""Steps that make columns: of the entities in tagged sentences, of the values of another column, of one value, and of the mean of numbers."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -63,17 +63,17 @@ class SplitRows:
             raise work.error(f"{total} rows are too few for this share", f"shares.{few[0]}")
         return asked | ({REST: total - ends[-1]} if total > ends[-1] else {})
 
-    def _check_reached(self, work: Work, asked: dict[str, int], reached: dict[str, int], largest: str) -> None:
-        """Raise InputError for a split without rows; warn of far fewer or more rows than were asked for. `largest`: the largest group, in words."""
+    def _check_reached(self, work: Work, asked: dict[str, int], reached: dict[str, int], largest_in_words: str) -> None:
+        """Raise InputError for a split without rows; warn of far fewer or more rows than were asked for."""
         if unfilled := [name for name in asked if name != REST and not reached[name]]:
-            why = f"; {largest} of {sum(reached.values())} rows" if self.keys else ""
+            why = f"; {largest_in_words} of {sum(reached.values())} rows" if self.keys else ""
             problem = f"{unfilled[0]} gets no row{why}; ask for other sizes, or for other keys"
             raise work.error(problem, "keys" if self.keys else None)
         for name, rows in asked.items():
             if abs(reached[name] - rows) > MOST_OFF * rows:
                 sizes = f"{name} has {reached[name]} rows where {rows} were asked for"
                 remedy = "name fewer keys, or divide texts before they are paired (pairs with same: split)"
-                logger.warning("step %d, split: %s: %s; %s", work.number, sizes, f"{largest} rows", remedy)
+                logger.warning("step %d, split: %s: %s; %s", work.number, sizes, f"{largest_in_words} rows", remedy)
 
 
 def _groups(rows: Sequence[SourceRow], keys: Sequence[str]) -> list[list[int]]:
@@ -105,7 +105,7 @@ def _assigned(groups: Sequence[Sequence[int]], strata: Sequence[str], asked: dic
 
 
 def _growth(rows: Counter[str], taken: Counter[str], goals: Mapping[str, float], asked: int) -> float:
-    """How much the statistic grows if a split takes a group, from their numbers of rows by stratum and those that the split should have."""
+    """How much the statistic, a sum of (rows - goal)² / goal, grows if a split takes a group, in all and in each stratum of the group's rows."""
     parts = [(rows.total(), taken.total(), float(asked))]
     parts += [(new, taken[stratum], goals[stratum]) for stratum, new in rows.items()]
-    return sum(new * (2 * (old - goal) + new) / goal for new, old, goal in parts)
+    return sum(new * (2 * (old - goal) + new) / goal for new, old, goal in parts)  # (old + new - goal)² - (old - goal)²

@@ -12,7 +12,6 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from mtl.base.settings.schema import FloorConfig
 
-COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods without features of joined texts
 # Of joined texts, as in Superlim's paper: counts or TF-IDF, with the shortest and the longest word n-gram. The best on dev is taken.
 VECTORIZERS = {
     f"{name}-1-{longest}": (kind, (1, longest))

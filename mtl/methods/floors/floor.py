@@ -21,7 +21,7 @@ from mtl.base.untrusted import read_json
 from mtl.data.dataset import last_texts
 from mtl.methods.costs import sentences_per_second
 from mtl.methods.floors import estimators
-from mtl.methods.floors.features import COMPARES_PAIRS, VECTORIZERS, Matrix, RowFeatures
+from mtl.methods.floors.features import VECTORIZERS, Matrix, RowFeatures
 from mtl.methods.floors.guesses import guess_for, guessed
 from mtl.methods.floors.inputs import TaskInputs
 from mtl.methods.floors.model_file import KEEPABLE, TaskModel, model_file
@@ -34,6 +34,7 @@ from mtl.tasks.scale import Scale
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
+COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods that compare the texts of a pair, and never join them
 MOST_KEPT = 5_000_000  # numbers (of 8 bytes) of a model that is kept without being asked
 VECTORIZER = "vectorizer"  # the setting, beside those of the estimator, that is chosen for joined texts
 
