@@ -11,60 +11,65 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Checkpoint
 from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
 
-# The attributes of the user's object in which its state before the first training is kept. An object has one of them at most.
-START_ATTRIBUTES = "_attributes_before_trainings"  # the other attributes, by name
-START_STATE = "_state_before_trainings"  # what its `state_dict` returned
+# The attributes of the user's object that keep its start state. An object has one of them at most.
+KEPT_ATTRIBUTES = "_attributes_before_trainings"  # by name: within a run all, between runs those that changed
+KEPT_STATE = "_state_before_trainings"  # what its `state_dict` returned
 
 
 @contextmanager
 def start_states(objects: Sequence[Any]) -> Iterator[None]:
-    """Keep the states of objects before a run, whose trainings are within the block: each gets them by `restore_start_state`."""
+    """Keep the start states of objects for a run, whose trainings are within the block: they get them back by `restore_start_state`."""
     for user_object in objects:
         if _has_state_in_attributes(user_object):
-            vars(user_object)[START_ATTRIBUTES] = _start_attributes(user_object)
-        elif isinstance(user_object, pl.Callback) and START_STATE not in vars(user_object):
+            vars(user_object)[KEPT_ATTRIBUTES] = _start_attributes(user_object)
+        elif isinstance(user_object, pl.Callback) and KEPT_STATE not in vars(user_object):
             with suppress(Exception):  # some have no state before `on_fit_start`, which then makes a new one
-                vars(user_object)[START_STATE] = copy.deepcopy(user_object.state_dict())
+                vars(user_object)[KEPT_STATE] = copy.deepcopy(user_object.state_dict())
     try:
         yield
     finally:
         for user_object in objects:
-            if START_ATTRIBUTES in vars(user_object):
-                vars(user_object)[START_ATTRIBUTES] = _changed_attributes(user_object)
+            if KEPT_ATTRIBUTES in vars(user_object):
+                vars(user_object)[KEPT_ATTRIBUTES] = _changed_attributes(user_object)
 
 
 def restore_start_state(user_object: Any) -> None:
     """Give an object the state back that it had before its first training. An object of which no state is kept stays as it is."""
-    for name, value in vars(user_object).get(START_ATTRIBUTES, {}).items():
-        # Callbacks fill dictionaries in place, so they get copies of them. All other values are the same objects as before.
-        vars(user_object)[name] = copy.copy(value) if type(value) is dict else value
-    if state := vars(user_object).get(START_STATE):
+    for name, value in vars(user_object).get(KEPT_ATTRIBUTES, {}).items():
+        vars(user_object)[name] = copy.copy(value) if _is_copied(value) else value
+    if state := vars(user_object).get(KEPT_STATE):
         user_object.load_state_dict(copy.deepcopy(state))
 
 
+def _is_copied(value: Any) -> bool:
+    """Whether each training gets a copy of the value of an attribute: of a dictionary, which callbacks fill in place, but of no other object."""
+    return type(value) is dict
+
+
 def _has_state_in_attributes(user_object: Any) -> bool:
-    """Whether all attributes are the state: of loggers that write files, and of Lightning's own callbacks and classes derived from them, whose
-    `state_dict` lacks attributes that count. That of other callbacks is what `state_dict` returns; other loggers have none, and continue one log."""
+    """Whether all attributes of an object are its state: of loggers that write files to a new folder in each training (other loggers have none, and
+    continue one log), and of Lightning's own callbacks and those derived from them (the `state_dict` of others has all that counts)."""
     if isinstance(user_object, CSVLogger | TensorBoardLogger):
         # A logger without a version takes the next free number, and so a new folder, in each training.
         return _start_attributes(user_object).get("_version") is None
-    classes = [parent for parent in type(user_object).__mro__ if parent not in (pl.Callback, Checkpoint)]  # empty ones
+    # Lightning's base classes themselves hold no state.
+    classes = [parent for parent in type(user_object).__mro__ if parent not in (pl.Callback, Checkpoint)]
     return any(parent.__module__.startswith(f"{pl.__name__}.callbacks.") for parent in classes)
 
 
 def _start_attributes(user_object: Any) -> dict[str, Any]:
-    """The attributes of an object before its first training: as they are now, but for those that the trainings of earlier runs have changed."""
+    """All attributes of an object before its first training: as they are now, but for those that the trainings of earlier runs have changed."""
     attributes = dict(vars(user_object))
-    changed_by_earlier_runs = attributes.pop(START_ATTRIBUTES, {})
+    changed_by_earlier_runs = attributes.pop(KEPT_ATTRIBUTES, {})
     return {**attributes, **changed_by_earlier_runs}
 
 
 def _changed_attributes(user_object: Any) -> dict[str, Any]:
     """Of the attributes that are kept, those that trainings have changed. The user may set the others before the next run, which then has these."""
     changed = {}
-    for name, value in vars(user_object)[START_ATTRIBUTES].items():
+    for name, value in vars(user_object)[KEPT_ATTRIBUTES].items():
         now = vars(user_object).get(name)
-        is_equal_copy = type(value) is dict and now == value
-        if now is not value and not is_equal_copy:
+        is_unchanged = now is value or (_is_copied(value) and now == value)
+        if not is_unchanged:
             changed[name] = value
     return changed
