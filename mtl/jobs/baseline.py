@@ -22,7 +22,7 @@ from mtl.data.repeats import choosing_notes
 from mtl.data.sample import ensure_embedded_data
 from mtl.data.splits import CHOOSING
 from mtl.jobs.beside import kept_logistic
-from mtl.jobs.inputs import check_begun, prepare, source_stamps
+from mtl.jobs.inputs import check_existing_run, prepare, source_stamps
 from mtl.jobs.job import WITHOUT_GPU, Job
 from mtl.jobs.machine import check_trainer_settings, describe_run_device, run_arithmetic, run_precision
 from mtl.methods import METHODS
@@ -43,7 +43,7 @@ def run_baseline(job: Job, command: str = "") -> Summary:
     if not job.is_finished:
         check_trainer_settings(job.config)
     with run_arithmetic(job.config), job.folder.locked():
-        if (finished := check_begun(job)) is not None:
+        if (finished := check_existing_run(job)) is not None:
             return finished
         prepared, dataset, method = begin(job)
         with shown_job(job):
@@ -87,11 +87,11 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     ensure_embedded_data(job.suite, job.data_dir)
     check_present(job.suite, job.run_tasks, job.data_dir)  # before minutes of reading and tokenizing
     vectors = METHODS[config.method].find_inputs(config, job.suite)
-    stamps = source_stamps(config, vectors)
+    stamps = source_stamps(job)
     dataset, method = prepare(job, vectors)
     inputs = {**dataset.fingerprints, **method.fingerprints}
     folder.claim(config, inputs, precision)
-    write_json(folder.sources, stamps or source_stamps(config, vectors))  # `prepare` may have trained the vectors
+    write_json(folder.sources, stamps or source_stamps(job))  # `prepare` may have trained the vectors
     _record(job, dataset)
     method.save(folder.path)
     constants, facts = _constant_scores(dataset), _facts(job, dataset, method)

@@ -13,7 +13,7 @@ from mtl.base.log import logger
 from mtl.base.settings.layers import differences
 from mtl.base.wording import format_bytes
 from mtl.data.hashes import fingerprints
-from mtl.jobs.inputs import check_begun
+from mtl.jobs.inputs import check_existing_run
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.machine import check_loggers_and_callbacks
 from mtl.methods import METHODS
@@ -30,7 +30,7 @@ def train_logistic(job: Job, make: Callable[[Job], object]) -> None:
     if job.is_finished or not config.baselines or not kind.computes or kind.family == "floor":
         return
     with job.folder.locked():
-        check_begun(job)
+        check_existing_run(job)
         kind.find_inputs(config, job.suite)
         check_loggers_and_callbacks(config)
     with _errors_logged():

@@ -1,4 +1,4 @@
-"""What a run is made from: its data, its method, and the word vectors and other files beside them. A finished run is compared with them."""
+"""What a run is made from: its data, its method, and word vectors and other files beside them; and whether an existing run was made from the same."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +7,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_json
 from mtl.base.log import logger
 from mtl.base.settings.layers import differences
-from mtl.base.settings.schema import SOURCES, Config
+from mtl.base.settings.schema import SOURCES
 from mtl.base.untrusted import read_json
 from mtl.base.wording import listed
 from mtl.data.dataset import Dataset
@@ -27,7 +27,7 @@ MOST_NAMED = 3  # files in one message; the others are counted
 
 
 def prepare(job: Job, vectors: Vectors | None, keeps_threads: bool = False) -> tuple[Dataset, Method]:
-    """Read the data, train missing word vectors, and build the method, with the threads that are set if it `keeps_threads`. Raises InputError."""
+    """Set the device and, unless a call `keeps_threads`, the threads; read the data, train missing vectors, build the method. Raises InputError."""
     config, suite, data_dir = job.config, job.suite, job.data_dir
     if keeps_threads:
         config = replace(config, trainer=replace(config.trainer, threads=None))
@@ -48,9 +48,14 @@ def prepare(job: Job, vectors: Vectors | None, keeps_threads: bool = False) -> t
     return dataset, METHODS[config.method].build(request)
 
 
-def source_stamps(config: Config, vectors: Vectors | None) -> dict[str, list[int]]:
-    """By path, the size in bytes and the time of change in nanoseconds of each file beside the data, such as word vectors."""
-    paths = METHODS[config.method].sources(config) + ([] if vectors is None else [vectors.path])
+def source_stamps(job: Job) -> dict[str, list[int]]:
+    """By path, the size in bytes and the time of change in nanoseconds of each file beside the data, such as word vectors, that exists."""
+    kind = METHODS[job.config.method]
+    try:
+        vectors = kind.vectors(job.config, job.suite)  # which need not exist
+    except InputError:  # none are named
+        vectors = None
+    paths = kind.sources(job.config) + ([] if vectors is None else [vectors.path])
     files: list[Path] = []
     for path in paths:
         files += path.iterdir() if path.is_dir() else [path]
@@ -58,23 +63,20 @@ def source_stamps(config: Config, vectors: Vectors | None) -> dict[str, list[int
     return {str(file): [stat.st_size, stat.st_mtime_ns] for file, stat in sorted(stats.items())}
 
 
-def check_begun(job: Job) -> Summary | None:
-    """Check the run's folder, which must be locked, against the job. Return the summary if the run, or one with further seeds, is finished. Raises
-    InputError for another configuration or other inputs, for models to be kept that were not, and for another data folder that does not exist."""
+def check_existing_run(job: Job) -> Summary | None:
+    """Check the run in the job's folder, which must be locked. Returns its summary if all seeds of the job are finished, else None; a run that is
+    finished with fewer seeds is checked, too. Raises InputError for another configuration, other inputs, models not kept, or no data folder."""
     folder = job.folder
     job.check_folder()
     if not folder.summary.exists():
         return None
     inputs = fingerprints(job.suite, job.run_tasks, job.data_dir)
-    for seed, values in zip(job.config.seeds, job.predictions, strict=False):  # empty unless Python gave values
+    for seed, values in zip(job.config.seeds, job.predictions, strict=False):  # no predictions, unless Python gave them
         inputs[f"{PREDICTIONS} {seed}"] = values.fingerprint
     folder.check_inputs(inputs)
     _check_sources(job)
     finished = read_summary(folder.summary)
-    for key, keeps in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
-        if keeps and not finished["config"].get(key):
-            problem = f"this run is finished, and was not asked to keep its models ({key})"
-            raise InputError(f"{problem}; set run_dir= to make it again with them", path=folder.path)
+    _check_kept_models(job, finished)
     if not job.is_finished:
         return None
     _check_data_dir(job, finished)
@@ -84,32 +86,44 @@ def check_begun(job: Job) -> Summary | None:
 
 
 def _check_sources(job: Job) -> None:
-    """Raise InputError if a finished run was made from other vectors or another transformer than the job names, as far as their files can be read."""
-    config, folder, kind = job.config, job.folder, METHODS[job.config.method]
-    try:
-        named_vectors = kind.vectors(config, job.suite)
-    except InputError:  # none are named any more
-        named_vectors = None
-    stamps = source_stamps(config, named_vectors)
-    noted = read_json(folder.sources, dict[str, list[int]]) if folder.sources.exists() else {}
-    settings = differences(folder.config, config, SOURCES)
-    if stamps == noted or not (stamps or settings):  # nothing has changed, or the files that the run names are gone
+    """Raise InputError if a finished run was made from other vectors or another transformer than the job names, as far as their files can be read.
+    If they are the same, only moved or touched, record their present stamps, so that the next check need not read them."""
+    folder, stamps = job.folder, source_stamps(job)
+    if not (changes := _source_changes(job, stamps)):
         return
-    changed = [f"{file}: another size or time than then" for file in stamps if stamps[file] != noted.get(file)]
-    gone = [f"{file}: gone" for file in noted if file not in stamps]
-    why = listed(settings or changed or gone, MOST_NAMED, "; ")
     try:
-        vectors = kind.find_inputs(config, job.suite)
+        vectors = METHODS[job.config.method].find_inputs(job.config, job.suite)
     except InputError as error:
-        logger.info("%s: its inputs are not compared (%s): %s", folder.path, why, error)
+        logger.info("%s: its inputs are not compared (%s): %s", folder.path, changes, error)
         return
-    logger.info("%s: comparing its inputs (%s)", folder.path, why)
+    logger.info("%s: comparing its inputs (%s)", folder.path, changes)
     dataset, method = prepare(job, vectors, keeps_threads=True)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    if changed_inputs := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:  # it has its tokens
-        problem = f"this run is finished, and was made from other inputs: {', '.join(changed_inputs)} ({why})"
+    # A finished run has its tokens. Before further seeds, `RunFolder.claim` compares the tokenizer, too.
+    if names := [name for name in folder.changed_inputs(inputs) if name != "tokenizer"]:
+        problem = f"this run is finished, and was made from other inputs: {', '.join(names)} ({changes})"
         raise InputError(f"{problem}; {REMEDY}", path=folder.path)
     write_json(folder.sources, stamps)
+
+
+def _source_changes(job: Job, stamps: dict[str, list[int]]) -> str:
+    """How the files beside the data, which have these stamps, differ from what the finished run recorded: the first kind of change; empty: none."""
+    recorded = read_json(job.folder.sources, dict[str, list[int]]) if job.folder.sources.exists() else {}
+    settings = differences(job.folder.config, job.config, SOURCES)
+    are_gone = not stamps and not settings  # a finished run needs them no more
+    if stamps == recorded or are_gone:
+        return ""
+    differing = [f"{file}: another size or time than then" for file in stamps if stamps[file] != recorded.get(file)]
+    gone = [f"{file}: gone" for file in recorded if file not in stamps]
+    return listed(settings or differing or gone, MOST_NAMED, "; ")
+
+
+def _check_kept_models(job: Job, finished: Summary) -> None:
+    """Raise InputError if the job keeps models, and the finished run did not."""
+    for key, keeps in (("transformer.keep", job.config.transformer.keep), ("floor.keep", job.config.floor.keep)):
+        if keeps and not finished["config"].get(key):
+            problem = f"this run is finished, and was not asked to keep its models ({key})"
+            raise InputError(f"{problem}; set run_dir= to make it again with them", path=job.folder.path)
 
 
 def _check_data_dir(job: Job, finished: Summary) -> None:

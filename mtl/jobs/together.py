@@ -14,7 +14,7 @@ from mtl.base.typed import check_choice
 from mtl.base.untrusted import read_json
 from mtl.jobs.baseline import Prepared, begin, final_scores, run_seed, shown_job, sum_up
 from mtl.jobs.engines import ENGINES, Engine, Failures, Needs, Unit, result_or_error
-from mtl.jobs.inputs import check_begun, prepare
+from mtl.jobs.inputs import check_existing_run, prepare
 from mtl.jobs.job import Job
 from mtl.jobs.machine import check_trainer_settings, run_arithmetic, run_precision
 from mtl.methods import METHODS
@@ -35,7 +35,7 @@ def run_together(
         for run in runs:
             locks.enter_context(run.folder.locked())
             with run_arithmetic(run.config):
-                if check_begun(run) is None:
+                if check_existing_run(run) is None:
                     unfinished.append(run)
         if not unfinished:
             return
