@@ -119,7 +119,7 @@ class Leaderboard:
     def cell(self, row: Row, column: str) -> str:
         """A row's score as tables show it, with its marks."""
         score = row.score(column)
-        return self.scale.show(score and score.median, row.mark(column))
+        return self.scale.show(score.median if score else None, row.mark(column))
 
     def group_cells(self, group: Group, line: GroupLine) -> list[str]:
         """The scores of a line of a group as tables show them, with their marks; first the mean, if the group has one."""
