@@ -7,7 +7,7 @@ Before and after a change that must not change results, on one machine:
 
 It takes some minutes on one core. Each command runs in a process of its own with one thread. What is measured (seconds, memory, speed) is
 left out of the hashes, and so are logs and locks; before the report, the costs of all runs are replaced by fixed ones.
-A fixed date stands for that of the report.
+Then reports get a fixed date.
 """
 
 import argparse
@@ -217,6 +217,7 @@ def collect(work: Path, only: re.Pattern[str]) -> dict[str, str]:
         hashes[f"error of {command}"] = sha256(run(work, command))
     if not only.pattern:
         hashes["killed and continued"] = killed_and_continued(work)
+    fix_dates(work)
     return hashes | {path.relative_to(work).as_posix(): content_hash(path, work) for path in results(work)}
 
 
@@ -333,6 +334,19 @@ def fix_costs(work: Path) -> None:
         path.write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def fix_dates(work: Path) -> None:
+    """Give reports a fixed date, and the lists of their files the hashes that they have with it."""
+    for list_path in sorted(work.rglob("mtl-files.json")):
+        listed = list_path.read_text(encoding="utf-8")
+        for path in [list_path.with_name(name) for name in ("index.html", "report.md", "report.tex")]:
+            if path.exists():
+                before = path.read_bytes()
+                after = DATE.sub(FIXED_DATE, before.decode()).encode()
+                path.write_bytes(after)
+                listed = listed.replace(sha256(before), sha256(after))
+        list_path.write_text(listed, encoding="utf-8")
+
+
 def results(work: Path) -> Iterator[Path]:
     """The files that a user gets, in order."""
     for path in sorted(work.rglob("*")):
@@ -347,11 +361,8 @@ def content_hash(path: Path, work: Path) -> str:
     if path.suffix == ".json":
         value = json.loads(path.read_text(encoding="utf-8").replace(str(work), "WORK"))
         return sha256(json.dumps(without_measured(value), sort_keys=True).encode())
-    if path.suffix == ".tex":
-        return sha256(DATE.sub(FIXED_DATE, path.read_text(encoding="utf-8")).encode())
     if path.suffix in (".md", ".txt") or path.name == "index.html":
         text = DURATION.sub("TIME", path.read_text(encoding="utf-8")).replace(str(work), "WORK")
-        text = DATE.sub(FIXED_DATE, text)
         return sha256((COST.sub("", text) if "runs/mteb" in path.as_posix() else text).encode())
     return sha256(path.read_bytes())
 
