@@ -24,8 +24,9 @@ from scipy.special import stdtr
 from simulated_runs import AVERAGE, SPREADS, Family, Simulation
 
 from mtl.stats.comparison import LEVEL, Sample
-from mtl.stats.families import ColumnTests, family_tests, rows_variance
+from mtl.stats.families import ColumnTests, family_tests
 from mtl.stats.holm import largest_rejected
+from mtl.stats.rows_variance import rows_variance
 
 METHODS = ("alone", "pooled", "mtl")
 DIFFERENCES = (4.0, 6.0, 9.0)  # standard errors

@@ -11,10 +11,12 @@ from scipy import stats
 from scipy.linalg import hadamard
 
 from mtl.stats.comparison import PairTest, Sample, compare
-from mtl.stats.families import RowsVariance, family_tests, tails
+from mtl.stats.families import family_tests
 from mtl.stats.holm import all_tails, largest_rejected, rank_intervals, with_holm
 from mtl.stats.resampling import RowSet
+from mtl.stats.rows_variance import RowsVariance
 from mtl.stats.seed_variance import PRIOR_FREEDOM, SeedVariance, seed_variances
+from mtl.stats.tails import tails
 
 ROWS, OTHERS = RowSet("rows", 400), RowSet("others", 30)
 
@@ -225,7 +227,7 @@ def test_with_few_groups_of_rows_it_is_not_below_the_mean_over_both_variances(ro
 def test_the_tails_of_many_pairs_are_computed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = {"task": {number: drawn(70 + number, number) for number in range(6)}}
     whole = family_tests(columns)["task"].tail
-    monkeypatch.setattr("mtl.stats.families.BLOCK", 4)
+    monkeypatch.setattr("mtl.stats.tails.BLOCK", 4)
     np.testing.assert_allclose(family_tests(columns)["task"].tail, whole, rtol=1e-12)
 
 
