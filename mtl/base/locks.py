@@ -1,7 +1,7 @@
 """Locks: only one process at a time does a piece of work, on all machines that share the file system.
 `lock` is a lock of the system (flock), which releases it when its process ends. Where a file system has none, it is a named lock: a file that
 exists while the lock is held. It names the process, its host and the time, and the process renews its time. Creating a file that must not exist is
-atomic on every file system. (Leases of filelock compare the clocks of machines.)"""
+atomic on every file system. (Leases of filelock 3 compare the clocks of machines, and the extra `elmo` excludes 4.)"""
 
 import os
 import socket

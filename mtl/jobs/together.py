@@ -59,7 +59,7 @@ class _Together:
 
     def begin_runs(self) -> None:
         """Begin all runs, each in a process. What several of them need is made by the first."""
-        units = [unit_of(run, "preparation", begin_apart) for run in self.runs]
+        units = [unit_of(run, "preparation", prepare_in_process) for run in self.runs]
         # If there is only one preparation, `at_a_time` is 1, so that it gets all threads.
         self.engine.run(units, min(len(units), self.config.units_at_once(len(units))), self._take_preparation)
 
@@ -93,7 +93,7 @@ class _Together:
             # Not every engine sends what its processes show.
             show(final_scores(run, seed, read_json(run.folder.scores(seed), SeedScores), run.name))
             self._sum_up_if_done(run)
-        if not self.in_training:
+        if not self.in_training:  # every run is summed up or has failed
             self.failures.check()  # an error raised here ends the engine, and the seeds left of runs that failed
 
     def _sum_up_if_done(self, run: Job) -> None:
@@ -110,7 +110,7 @@ class _Together:
             self.finished(run)
 
 
-def begin_apart(job: Job) -> Prepared:
+def prepare_in_process(job: Job) -> Prepared:
     """`begin` in a process of its own, perhaps on another machine. Raises InputError also if this machine cannot train the run."""
     logger.setLevel(logging.INFO)
     check_trainer_settings(job.config)
@@ -118,7 +118,7 @@ def begin_apart(job: Job) -> Prepared:
         return begin(job)[0]
 
 
-def run_apart(job: Job, seed: int) -> None:
+def train_seed_in_process(job: Job, seed: int) -> None:
     """Run one seed of a run that has begun (`mtl.jobs.baseline.begin`) in a separate process, perhaps on another machine. The environment sets how
     many threads it uses. Raises InputError also if the machine has other data, vectors or precision than the run was begun with."""
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
@@ -142,12 +142,13 @@ def ordered_units(runs: Sequence[Job], prepared: dict[str, Prepared], expected: 
     """The unfinished seeds of all runs, the longest expected first. Of seeds that share a part of their training, one trains it before the others."""
     seeds = [(run, seed) for run in runs for seed in run.config.seeds if not run.folder.scores(seed).exists()]
     # Those whose time is unknown begin before all others, so that no long one is left alone at the end.
-    seeds.sort(key=lambda pair: -expected.get(pair[0].name, {}).get(pair[1], float("inf")))
+    seeds.sort(key=lambda run_and_seed: -expected.get(run_and_seed[0].name, {}).get(run_and_seed[1], float("inf")))
     trainers: dict[str, str] = {}  # by the key of the part that is shared, the name of the unit that trains it
     ordered = []
     for run, seed in seeds:
-        unit = unit_of(run, f"seed {seed}", run_apart, seed)
-        trainer = trainers.setdefault(prepared[run.name].shared.get(seed) or unit.name, unit.name)
+        unit = unit_of(run, f"seed {seed}", train_seed_in_process, seed)
+        shared_key = prepared[run.name].shared.get(seed) or unit.name  # a seed that shares nothing trains for itself
+        trainer = trainers.setdefault(shared_key, unit.name)
         ordered.append(unit if trainer == unit.name else replace(unit, after=frozenset({trainer})))
     return ordered
 

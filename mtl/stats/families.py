@@ -43,8 +43,7 @@ def _column_tests(samples: Sequence[Sample], over_seeds: SeedVariance) -> Column
 
 def _p_alone(samples: Sequence[Sample], difference: np.ndarray, over_rows: RowsVariance) -> np.ndarray:
     """The p-values of the tests alone, (runs, runs), as `mtl.stats.comparison.estimate` computes them, but without their lower bound."""
-    # What the seeds of each run add, (runs,).
-    over_seeds = np.array([sample.seed_variance for sample in samples])
+    over_seeds = np.array([sample.seed_variance for sample in samples])  # what the seeds of each run add, (runs,)
     beyond_rows = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
     seeds_freedom = np.array([max(1, len(sample.by_seed) - 1) for sample in samples])
     seeds_denominator = over_seeds**2 / seeds_freedom

@@ -37,8 +37,7 @@ def load_finished(network: nn.Module, folder: Path, checkpoint: Literal["best", 
 
 
 def load_weights(network: nn.Module, path: Path, remedy: str = RESTORE_IT) -> None:
-    """Load the weights that a stage saved into the network. Those that the file lacks, as they were not trained, stay unchanged. Raises InputError as
-    `read_weights` and `set_weights`."""
+    """Load the weights that a stage saved. Those that the file lacks, as they were not trained, stay. Raises as `read_weights` and `set_weights`."""
     set_weights(network, {**network.state_dict(), **read_weights(path, remedy)}, path, remedy)
 
 

@@ -15,7 +15,7 @@ from small_suite import SMALL
 from mtl.base.files import write_json
 from mtl.jobs.baseline import begin, run_baseline
 from mtl.jobs.job import Job
-from mtl.jobs.together import run_apart
+from mtl.jobs.together import train_seed_in_process
 from mtl.runs.finished import find_runs
 from mtl.tasks.kinds.number import NumberHead
 
@@ -49,17 +49,17 @@ def test_numbers_stay_within_a_rounded_range(tmp_path: Path, monkeypatch: pytest
 
 
 def test_it_runs_with_the_files_that_the_run_was_begun_with(begun: Job) -> None:
-    run_apart(begun, 1)
+    train_seed_in_process(begun, 1)
     assert begun.folder.scores(1).exists()
 
 
 def test_other_data_are_named(begun: Job, tmp_path: Path) -> None:
     with (tmp_path / "data/train.tsv").open("a", encoding="utf-8") as file:
         file.write("ny rad\tglad\n")
-    refused(lambda: run_apart(begun, 1), file="run")
+    refused(lambda: train_seed_in_process(begun, 1), file="run")
     assert not begun.folder.seed(1).exists()
 
 
 def test_another_precision_is_named(begun: Job) -> None:
     write_json(begun.folder.inputs, {**read_json(begun.folder.inputs), "precision": "bf16-mixed"})
-    refused(lambda: run_apart(begun, 1))
+    refused(lambda: train_seed_in_process(begun, 1))

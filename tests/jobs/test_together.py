@@ -14,7 +14,7 @@ from mtl.api.cli import main
 from mtl.base.errors import DivergedError, InputError
 from mtl.jobs.baseline import Prepared
 from mtl.jobs.engines import ENGINES, Done, Unit
-from mtl.jobs.together import begin_apart, ordered_units, run_together, unit_of
+from mtl.jobs.together import ordered_units, prepare_in_process, run_together, unit_of
 
 
 @pytest.fixture
@@ -140,4 +140,4 @@ def test_a_gpu_is_asked_for_where_one_is_used(tmp_path: Path) -> None:
         on_cpu,
         ([*floor, quarter], 0.0),
     ):
-        assert unit_of(job(settings), "preparation", begin_apart).needs.gpu == asked
+        assert unit_of(job(settings), "preparation", prepare_in_process).needs.gpu == asked

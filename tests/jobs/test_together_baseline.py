@@ -21,7 +21,7 @@ from mtl.base.settings.schema import TrainerConfig
 from mtl.data.examples import read_examples, read_targets
 from mtl.data.records import read_records
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.together import run_apart
+from mtl.jobs.together import train_seed_in_process
 from mtl.methods import network_training
 from mtl.model.network import Batch, Network
 from mtl.runs.folder import RunFolder
@@ -170,7 +170,7 @@ def test_float32_is_exact_while_it_runs(settings: list[str], monkeypatch: pytest
     monkeypatch.setattr("mtl.jobs.baseline.prepare", prepare)
     monkeypatch.setattr("mtl.jobs.together.prepare", prepare)
     baseline = job([*settings, "seeds=[1]"])
-    for run in (lambda: run_baseline(baseline), lambda: run_apart(baseline, 1)):
+    for run in (lambda: run_baseline(baseline), lambda: train_seed_in_process(baseline, 1)):
         with pytest.raises(KeyboardInterrupt):
             run()
     assert seen == ["ieee", "ieee"]
