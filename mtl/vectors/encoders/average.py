@@ -20,7 +20,7 @@ from mtl.data.files import read_lines
 from mtl.data.loading import training_texts
 from mtl.data.present_files import present_tasks
 from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses_version
-from mtl.embedders import EMBEDDERS, embedder_kind, read_embeddings
+from mtl.embedders import EMBEDDERS, ElmoOptions, RandomOptions, StaticOptions, embedder_kind, read_embeddings
 from mtl.embedders.find import check_dim
 from mtl.embedders.interface import Reader
 from mtl.embedders.new_words import FileSource, WordReader, WordSource
@@ -33,14 +33,11 @@ from mtl.tasks.suite import Suite, load_suite
 from mtl.vectors.encoders.encoder import MAX_LENGTH, ModelEncoder, check_language, mean_vector
 
 SECTION = "embeddings."
-FILE_KEYS = ("embeddings.path", "embeddings.dim", "embeddings.missing")
-# By the name of embeddings that have vectors before a run, the settings that the vectors depend on.
-READ_SETTINGS = {
-    "random": ("embeddings.dim", "seed"),
-    "fasttext": FILE_KEYS,
-    "glove": FILE_KEYS,
-    "elmo": ("embeddings.path", "embeddings.exact"),
-    "word2vec": FILE_KEYS,
+# By the options of embeddings that have vectors before a run, the settings that the vectors depend on.
+READ_SETTINGS: dict[type[EmbedderOptions], tuple[str, ...]] = {
+    RandomOptions: ("embeddings.dim", "seed"),
+    StaticOptions: ("embeddings.path", "embeddings.dim", "embeddings.missing"),
+    ElmoOptions: ("embeddings.path", "embeddings.exact"),
 }
 
 
@@ -59,48 +56,14 @@ class AverageSettings:
 
     def check(self) -> None:
         check_language(self.language)
+        needs_suite = self.centre and self.texts is None
         if self.texts is not None and not self.centre:
             raise InputError("nothing reads them; set centre=true", key="texts", value=self.texts)
-        if self.suite_data_dir is not None and (self.texts is not None or self.suite is None or not self.centre):
+        if self.suite_data_dir is not None and not (needs_suite and self.suite is not None):
             message = "is for the texts of a suite: set centre=true and suite=NAME without texts=, or drop it"
             raise InputError(message, key="suite_data_dir", value=self.suite_data_dir)
-        if self.centre and self.texts is None and self.suite is None:
+        if needs_suite and self.suite is None:
             raise InputError("centre needs texts: set texts=FILE, or suite=NAME for its training texts", key="texts")
-
-
-class AverageModel:
-    """A `ModelEncoder`'s model: the mean of the vectors of a text's words that have one, or zeros if none has."""
-
-    parameters_without_embeddings = 0
-
-    def __init__(self, reader: Reader, parameters: int, language: str, device: torch.device) -> None:
-        reader.embedder.to(device)
-        self.reader, self.language, self.device = reader, language, device
-        self.dim, self.parameters = reader.dim, parameters
-
-    def versions(self) -> dict[str, str]:
-        return {"mtl": VERSION, "tokenizer": moses_version()}
-
-    def fingerprint(self) -> str:
-        """A hash of the word vectors, and of the settings that make words of texts."""
-        return hashlib.sha256(repr((self.reader.fingerprint(), self.language, MAX_LENGTH)).encode()).hexdigest()
-
-    @torch.no_grad()
-    def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
-        """The mean vectors of at least one text, float32 (texts, dim). `pooling` is "mean": there is no other."""
-        with hidden_progress():
-            tokenized = TokenizedTexts.tokenize(texts, self.language, MAX_LENGTH)
-        sequences = self.reader.sequences(tokenized)
-        # The mean is over the words with a vector. The token of an empty text is no word.
-        is_used = self.reader.have_vectors(tokenized) & np.array([word != UNKNOWN for word in tokenized.types])
-        weights = ArraySequences(is_used.astype(np.float32)[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
-        means = np.empty((len(tokenized), self.dim), dtype=np.float32)
-        for batch in batches_by_length(sequences.lengths):
-            tokens, _ = sequences.gather(batch)
-            vectors = self.reader.embedder(tokens.to(self.device))
-            weight = weights.gather(batch)[0].to(vectors.device)[..., None]
-            means[batch.numpy()] = ((vectors * weight).sum(dim=1) / weight.sum(dim=1).clamp(min=1)).cpu().numpy()
-        return means[[tokenized.index[text] for text in texts]]
 
 
 def open_average(values: Mapping[str, Any]) -> ModelEncoder:
@@ -115,11 +78,10 @@ def open_average(values: Mapping[str, Any]) -> ModelEncoder:
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, tasks = _centring_texts(settings, suite) if settings.centre else ([], ())
     device = device_of(settings.device, "device")
-    model = AverageModel(*_open_reader(options, settings.seed, suite, device), language, device)
-    seed_text = f"seed {settings.seed}, " if "seed" in READ_SETTINGS[options.name] else ""
-    centring = "centred" if settings.centre else "not centred"
+    reader, parameters = _open_reader(options, settings.seed, suite, device)
+    seed_text = f"seed {settings.seed}, " if "seed" in READ_SETTINGS[type(options)] else ""
     encoder = ModelEncoder(
-        model,
+        AverageModel(reader, parameters, language, device),
         "mean",
         name=f"average-{options.name}-mean" + ("-centred" if settings.centre else ""),
         title=f"Average of word vectors, {EMBEDDERS[options.name].title}" + (", centred" if settings.centre else ""),
@@ -127,7 +89,7 @@ def open_average(values: Mapping[str, Any]) -> ModelEncoder:
         language=language,
         max_length=MAX_LENGTH,
         trained_on=tasks,
-        settings=f"{seed_text}pooling mean, {centring}",
+        settings=f"{seed_text}pooling mean, {'centred' if settings.centre else 'not centred'}",
     )
     if settings.centre:
         encoder.centre = mean_vector(texts, encoder.encode, "the mean of the texts")
@@ -140,26 +102,76 @@ def _embedder_options(embeddings: str, values: Mapping[str, Any]) -> EmbedderOpt
     content = read_embeddings(embeddings)
     content.pop("config", None)  # changes other settings of runs
     options = typed(embedder_kind(content["name"]).options, {**content, **section}, SECTION)
-    keys = READ_SETTINGS[options.name]
+    keys = READ_SETTINGS[type(options)]
     for key in values:
         if (key == "seed" or key.startswith(SECTION)) and key not in keys:
             raise InputError(f"averaged {options.name} vectors do not read it; they read {', '.join(keys)}", key=key)
     return options
 
 
-def _open_reader(options: Any, seed: int, suite: Suite | None, device: torch.device) -> tuple[Reader, int]:
+def _centring_texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], tuple[str, ...]]:
+    """The distinct texts whose mean is subtracted, and the tasks of suites whose training texts they are."""
+    if settings.texts is not None:
+        texts = list(dict.fromkeys(text for text in read_lines(Path(settings.texts)) if text.strip()))
+        if not texts:
+            raise InputError("has no texts", path=settings.texts)
+        return texts, ()
+    assert suite is not None
+    data_dir = Path(settings.suite_data_dir or suite.data_dir)
+    texts = training_texts(suite, data_dir, PLAIN_HELD_OUT)
+    tasks = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
+    return texts, tuple(f"{suite.name}/{task.id}" for task in tasks)
+
+
+class AverageModel:
+    """A `ModelEncoder`'s model: the mean of the vectors of a text's words that have one, or zeros if none has."""
+
+    def __init__(self, reader: Reader, parameters: int, language: str, device: torch.device) -> None:
+        reader.embedder.to(device)
+        self.reader, self.language, self.device = reader, language, device
+        self.dim = reader.dim
+        self.parameters, self.parameters_without_embeddings = parameters, 0  # all are in word vectors
+
+    def versions(self) -> dict[str, str]:
+        return {"mtl": VERSION, "tokenizer": moses_version()}
+
+    def fingerprint(self) -> str:
+        """A hash of the word vectors, and of the settings that make words of texts."""
+        return hashlib.sha256(repr((self.reader.fingerprint(), self.language, MAX_LENGTH)).encode()).hexdigest()
+
+    @torch.no_grad()
+    def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
+        """The mean vectors of at least one text, float32 (texts, dim). `pooling` is "mean": there is no other."""
+        with hidden_progress():
+            tokenized = TokenizedTexts.tokenize(texts, self.language, MAX_LENGTH)
+        sequences = self.reader.sequences(tokenized)
+        # The mean is over the words with a vector, which `sequences` has looked up. The token of an empty text is no word.
+        is_counted = self.reader.have_vectors(tokenized) & np.array([word != UNKNOWN for word in tokenized.types])
+        type_weights = is_counted.astype(np.float32)
+        token_weights = ArraySequences(type_weights[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
+        means = np.empty((len(tokenized), self.dim), dtype=np.float32)
+        for batch in batches_by_length(sequences.lengths):
+            tokens, _ = sequences.gather(batch)
+            vectors = self.reader.embedder(tokens.to(self.device))
+            weights = token_weights.gather(batch)[0].to(vectors.device)[..., None]
+            means[batch.numpy()] = ((vectors * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)).cpu().numpy()
+        return means[[tokenized.index[text] for text in texts]]
+
+
+def _open_reader(options: EmbedderOptions, seed: int, suite: Suite | None, device: torch.device) -> tuple[Reader, int]:
     """The reader of embeddings in READ_SETTINGS, an ELMo's in float32, and the number of their parameters. Raises InputError for bad vectors."""
     kind = EMBEDDERS[options.name]
     kind.check_installed(options.name)
-    if kind.exists is None:  # random vectors, which follow from the seed
-        return _source_reader(DrawnVectors(options.dim, seed), options.dim), 0
+    if isinstance(options, RandomOptions):
+        return _word_reader(DrawnVectors(options.dim, seed), options.dim), 0  # vectors that follow from the seed
+    assert isinstance(options, ElmoOptions | StaticOptions) and kind.exists is not None
     vectors = options.path or (suite.embeddings.get(options.name) if suite else None)
     if vectors is None:
         raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
     path, _ = vector_path(vectors, Path("embeddings"), PLAIN_HELD_OUT)
     if not kind.exists(path):
         raise InputError(f"no such vectors; set {SECTION}path=PATH", path=path)
-    if options.name == "elmo":
+    if isinstance(options, ElmoOptions):
         from mtl.embedders.elmo.embeddings import ElmoEmbedder, ElmoReader, load_elmo
 
         elmo, digest = load_elmo(path, options.exact, device)
@@ -168,10 +180,10 @@ def _open_reader(options: Any, seed: int, suite: Suite | None, device: torch.dev
     source = FileSource(path, None, ngrams=options.missing == "unknown")
     words, dim = source.file.shape
     check_dim(path, dim, options.dim)
-    return _source_reader(source, dim), words * dim
+    return _word_reader(source, dim), words * dim
 
 
-def _source_reader(source: WordSource, dim: int) -> WordReader:
+def _word_reader(source: WordSource, dim: int) -> WordReader:
     """A reader of the words of a source alone. The vector of other words is zero."""
     embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
     embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
@@ -194,17 +206,3 @@ class DrawnVectors:
 
     def fingerprint(self) -> str:
         return repr(self)
-
-
-def _centring_texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], tuple[str, ...]]:
-    """The distinct texts whose mean is subtracted, and the tasks of suites whose training texts they are."""
-    if settings.texts is not None:
-        texts = list(dict.fromkeys(text for text in read_lines(Path(settings.texts)) if text.strip()))
-        if not texts:
-            raise InputError("has no texts", path=settings.texts)
-        return texts, ()
-    assert suite is not None
-    data_dir = Path(settings.suite_data_dir or suite.data_dir)
-    texts = training_texts(suite, data_dir, PLAIN_HELD_OUT)
-    tasks = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
-    return texts, tuple(f"{suite.name}/{task.id}" for task in tasks)

@@ -14,10 +14,10 @@ from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.data.blocks import Encode, encode_blocks, text_blocks
 
-FLOAT = 4  # bytes of a weight
+BYTES_PER_WEIGHT = 4
 MAX_LENGTH = 256  # tokens of a text, for encoders without a run or a limit of their own
 
-# Called with blocks of texts and what stands before each text; returns the vectors of each block.
+# Called with blocks of texts and the prompt before each text, or None; returns the vectors of each block.
 EncodeBlocks = Callable[[Iterable[list[str]], str | None], Iterator[np.ndarray]]
 
 
@@ -44,7 +44,7 @@ class SentenceEncoder(ABC):
     fingerprint: str  # a hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version
     prompts: Mapping[str, str] = {}  # put before a text, by mteb's names: of tasks, their types, "query", "document"
     similarity = "cosine"  # how vectors are compared where a task does not say so; or "dot", "euclidean", "manhattan"
-    centre: np.ndarray | None = None  # float32 (dim,), the mean of texts that is subtracted from vectors, if it is
+    centre: np.ndarray | None = None  # float32 (dim,), subtracted from vectors; set before `fingerprint` is read
 
     @property
     def revision(self) -> str:
@@ -69,7 +69,7 @@ class ModelEncoder(SentenceEncoder):
             dim=model.dim,
             parameters=model.parameters,
             parameters_without_embeddings=model.parameters_without_embeddings,
-            memory=FLOAT * model.parameters,
+            memory=BYTES_PER_WEIGHT * model.parameters,
             **facts,
         )
 
