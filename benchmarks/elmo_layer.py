@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from mtl.embedders.elmo.weights import reorder_gates
-from mtl.vectors.elmo.language_model import ProjectedLSTMLayer
+from mtl.vectors.elmo.language_model import LSTMWithGradient
 
 CLIP = 3.0
 
@@ -46,7 +46,7 @@ def main() -> None:
     sizes = packed.batch_sizes.tolist()
 
     def ours() -> Tensor:
-        result: Tensor = ProjectedLSTMLayer.apply(packed.data, sizes, False, *weights, CLIP, CLIP)
+        result: Tensor = LSTMWithGradient.apply(packed.data, sizes, False, *weights, CLIP, CLIP)
         return result
 
     def theirs() -> Tensor:

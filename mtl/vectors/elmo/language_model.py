@@ -15,9 +15,9 @@ from mtl.embedders.elmo.options import Options
 from mtl.model.packing import Steps, packed_steps
 from mtl.vectors.elmo.corpus import BEGIN_ID, END_ID, Corpus, packed_lines
 
-ROWS = 512  # how many rows of the full softmax are computed at once
-FIRST = 3  # a word's class in the softmax is FIRST plus its id; so are those of the boundaries, whose ids are negative
-UNKNOWN, BEGIN, END = 0, FIRST + BEGIN_ID, FIRST + END_ID
+SOFTMAX_ROWS = 512  # how many rows of the full softmax are computed at once
+FIRST_WORD_CLASS = 3  # in the softmax, the class of a word is its id plus this; boundaries have negative ids
+UNKNOWN_CLASS, BEGIN_CLASS, END_CLASS = 0, FIRST_WORD_CLASS + BEGIN_ID, FIRST_WORD_CLASS + END_ID
 BOUNDARY_WORDS = dict(zip((BEGIN_ID, END_ID), BOUNDARIES, strict=True))
 
 
@@ -28,8 +28,8 @@ class LanguageModel(nn.Module):
         """Words that occur less often than `min_count` share one class. `draws` classes are drawn for a sample."""
         super().__init__()
         self.bilm, self.corpus = bilm, corpus
-        self.classes = FIRST + int((corpus.counts >= min_count).sum())
-        lines, frequent = len(corpus.lengths), self.classes - FIRST
+        lines, frequent = len(corpus.lengths), int((corpus.counts >= min_count).sum())
+        self.class_count = FIRST_WORD_CLASS + frequent
         counts = np.array([corpus.counts[frequent:].sum(), lines, lines, *corpus.counts[:frequent]], dtype=np.int64)
         self.softmax = SampledSoftmax(counts, bilm.options.lstm.projection_dim, draws)
 
@@ -38,15 +38,16 @@ class LanguageModel(nn.Module):
         int64 (lines,), has one for each word and one for a boundary. `sample`: the classes of the denominator besides the target; None: all."""
         tokens, sizes = packed_lines(self.corpus, lines)
         vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
-        numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN)
-        classes = torch.from_numpy(numbers).to(vectors.data.device)
+        class_numbers = np.where(tokens + FIRST_WORD_CLASS < self.class_count, tokens + FIRST_WORD_CLASS, UNKNOWN_CLASS)
+        classes = torch.from_numpy(class_numbers).to(vectors.data.device)
         # The rows after the first step, and the row before each of them in its sequence, which has the same place among the rows of each step:
         # of three steps with the rows 0 1 2, 3 4 and 5, these are 3 4 5 and 0 1 3.
         later = slice(int(sizes[0]), None)
         earlier = torch.from_numpy(np.arange(len(tokens))[later] - np.repeat(sizes[:-1], sizes[1:])).to(classes.device)
         forward = self.bilm.dropout(self.bilm.states(vectors, FORWARD)[-1])
         backward = self.bilm.dropout(self.bilm.states(vectors, BACKWARD)[-1])
-        states, targets = torch.cat([forward[earlier], backward[later]]), torch.cat([classes[later], classes[earlier]])
+        states = torch.cat([forward[earlier], backward[later]])
+        targets = torch.cat([classes[later], classes[earlier]])
         forward_losses, backward_losses = self.softmax(states, targets, sample).tensor_split(2)
         return forward_losses, backward_losses
 
@@ -67,31 +68,31 @@ class SampledSoftmax(nn.Module):
     def __init__(self, counts: np.ndarray, dim: int, draws: int) -> None:
         """`counts` are the occurrences of each class: the biases start at the log frequencies, which would take long to learn."""
         super().__init__()
-        classes = len(counts)
+        class_count = len(counts)
         # Embeddings with sparse gradients: a step changes only the rows of its sample and targets.
-        self.weight = nn.Embedding(classes, dim, sparse=True)
-        self.bias = nn.Embedding(classes, 1, sparse=True)
+        self.weight = nn.Embedding(class_count, dim, sparse=True)
+        self.bias = nn.Embedding(class_count, 1, sparse=True)
         nn.init.normal_(self.weight.weight, std=1 / math.sqrt(dim))
         with torch.no_grad():
             self.bias.weight[:, 0] = torch.from_numpy(np.log((counts + 1) / (counts + 1).sum()))
         self.draws = draws
-        probabilities = np.log1p(1 / np.arange(1, classes + 1)) / np.log(classes + 1)
+        probabilities = np.log1p(1 / np.arange(1, class_count + 1)) / np.log(class_count + 1)
         in_sample = -np.expm1(draws * np.log1p(-probabilities))  # the probability that a sample contains the class
         self.register_buffer("log_expected", torch.from_numpy(np.log(in_sample)).float(), persistent=False)
 
     def sample(self, rng: np.random.Generator) -> Tensor:
         """The distinct classes among `draws` random draws, int64 (sampled classes,)."""
-        classes = len(self.log_expected)
-        drawn = np.exp(rng.random(self.draws) * np.log(classes + 1)).astype(np.int64) - 1
-        return torch.from_numpy(np.unique(drawn.clip(0, classes - 1))).to(self.log_expected.device)
+        class_count = len(self.log_expected)
+        drawn = np.exp(rng.random(self.draws) * np.log(class_count + 1)).astype(np.int64) - 1
+        return torch.from_numpy(np.unique(drawn.clip(0, class_count - 1))).to(self.log_expected.device)
 
     def forward(self, states: Tensor, targets: Tensor, sample: Tensor | None) -> Tensor:
         """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes, or over the target and a sample of others."""
         if sample is None:
             losses = []
-            for part, classes in zip(states.split(ROWS), targets.split(ROWS), strict=True):
-                scores = torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T)
-                losses.append(F.cross_entropy(scores, classes, reduction="none"))
+            for part_states, part_targets in zip(states.split(SOFTMAX_ROWS), targets.split(SOFTMAX_ROWS), strict=True):
+                scores = torch.addmm(self.bias.weight[:, 0], part_states, self.weight.weight.T)
+                losses.append(F.cross_entropy(scores, part_targets, reduction="none"))
             return torch.cat(losses)
         # Scores are lower by the log probability that a sample contains the class, so that frequent classes do not count more often.
         target_scores = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
@@ -115,10 +116,10 @@ class TrainedLSTM(ProjectedLSTM):
             self.bias[2 * options.lstm.dim : 3 * options.lstm.dim] = 1.0  # of the forget gate, the third
 
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
-        return ProjectedLSTMLayer.apply(data, sizes, self.reverse, *self.weights, *self.clips)
+        return LSTMWithGradient.apply(data, sizes, self.reverse, *self.weights, *self.clips)
 
 
-class ProjectedLSTMLayer(torch.autograd.Function):
+class LSTMWithGradient(torch.autograd.Function):
     """data (rows, input_size) -> projected states (rows, projection_size), as `mtl.embedders.elmo.network.run_layer` computes them."""
 
     @staticmethod
@@ -126,10 +127,10 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         """`sizes` says how many sequences have each step, descending. Then come the weights and the clips of `run_layer`; no clip is None."""
         w_input, w_state, bias, w_projection, *clips = weights_and_clips
         steps = packed_steps(sizes, reverse)
-        layer = run_layer(data, steps, (w_input, w_state, bias, w_projection), clips)
-        ctx.save_for_backward(data, *layer, w_input, w_state, w_projection)
+        recurrence = run_layer(data, steps, (w_input, w_state, bias, w_projection), clips)
+        ctx.save_for_backward(data, *recurrence, w_input, w_state, w_projection)
         ctx.steps, ctx.clips = steps, clips
-        return layer.states
+        return recurrence.states
 
     @staticmethod
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
@@ -161,7 +162,7 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         grad_data = grad_gates @ w_input if ctx.needs_input_grad[0] else None
         grad_w_state = grad_gates.T @ previous_values(states, ctx.steps)
         grad_weights = (grad_gates.T @ data, grad_w_state, grad_gates.sum(0), grad_state.T @ outputs)
-        return grad_data, None, None, *grad_weights, None, None
+        return grad_data, None, None, *grad_weights, None, None  # in the order of the arguments of `forward`
 
 
 def previous_values(values: Tensor, steps: Steps) -> Tensor:

@@ -4,7 +4,15 @@ import torch
 
 from mtl.embedders.elmo.network import BiLM
 from mtl.vectors.elmo.corpus import build_corpus, packed_lines
-from mtl.vectors.elmo.language_model import BEGIN, END, FIRST, UNKNOWN, LanguageModel, SampledSoftmax, TrainedLSTM
+from mtl.vectors.elmo.language_model import (
+    BEGIN_CLASS,
+    END_CLASS,
+    FIRST_WORD_CLASS,
+    UNKNOWN_CLASS,
+    LanguageModel,
+    SampledSoftmax,
+    TrainedLSTM,
+)
 from mtl.vectors.elmo.training import ELMoTraining
 
 SIZES = ELMoTraining(character_dim=4, filters=[[1, 3], [2, 5]], projection_dim=6, lstm_dim=9, dropout=0.0)
@@ -28,13 +36,16 @@ def test_only_sampled_rows_have_a_gradient(model: LanguageModel) -> None:
 def test_losses_equal_those_computed_word_by_word(model: LanguageModel) -> None:
     """The reference predicts the next and the previous word from each state with a softmax over all classes."""
     corpus = model.corpus
-    classes = {word: FIRST + i if FIRST + i < model.classes else UNKNOWN for i, word in enumerate(corpus.types)}
-    assert classes["rare"] == UNKNOWN and model.classes == FIRST + 3
+    classes = {
+        word: FIRST_WORD_CLASS + i if FIRST_WORD_CLASS + i < model.class_count else UNKNOWN_CLASS
+        for i, word in enumerate(corpus.types)
+    }
+    assert classes["rare"] == UNKNOWN_CLASS and model.class_count == FIRST_WORD_CLASS + 3
     expected = [0.0, 0.0]
     for line in range(len(LINES)):
         tokens, sizes = packed_lines(corpus, np.array([line]))
         packed = torch.nn.utils.rnn.PackedSequence(model.token_vectors(tokens), torch.from_numpy(sizes))
-        gold = [BEGIN, *(classes[word] for word in LINES[line]), END]
+        gold = [BEGIN_CLASS, *(classes[word] for word in LINES[line]), END_CLASS]
         for direction, (states, targets) in enumerate(
             [(model.bilm.states(packed, 0)[-1][:-1], gold[1:]), (model.bilm.states(packed, 1)[-1][1:], gold[:-1])]
         ):

@@ -4,7 +4,7 @@ from allennlp_light.modules.lstm_cell_with_projection import LstmCellWithProject
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from mtl.vectors.elmo.language_model import ProjectedLSTMLayer
+from mtl.vectors.elmo.language_model import LSTMWithGradient
 
 LENGTHS = [[3], [1, 1], [5, 5, 5], [9, 7, 4, 4, 1], [30, 6, 5, 4, 3, 2, 1]]
 CLIPS = [(1e9, 1e9), (0.3, 0.2)]  # none is reached, or both
@@ -39,7 +39,7 @@ def test_equals_allennlp_in_outputs_and_gradients(
     cell = theirs(mine, reverse, clips)
     inputs = torch.randn(len(lengths), lengths[0], 5, dtype=torch.float64, requires_grad=True)
     packed = pack_padded_sequence(inputs, torch.tensor(lengths), batch_first=True)
-    rows = ProjectedLSTMLayer.apply(packed.data, packed.batch_sizes.tolist(), reverse, *mine, *clips)
+    rows = LSTMWithGradient.apply(packed.data, packed.batch_sizes.tolist(), reverse, *mine, *clips)
     ours = pad_packed_sequence(PackedSequence(rows, packed.batch_sizes), batch_first=True)[0]
     twin = inputs.detach().clone().requires_grad_()
     expected, _ = cell(twin, lengths)
