@@ -37,8 +37,9 @@ class RunningUnit:
 
     unit: Unit
     slot: int  # its number among the units that run at the same time, from 0
-    process: Any
-    relay: threading.Thread
+    process: Any  # of multiprocessing
+    report: connection.Connection  # the end of the pipe through which the process sends the unit's result, or its error
+    relay_thread: threading.Thread
 
 
 class Processes:
@@ -51,25 +52,24 @@ class Processes:
         slots = list(range(min([len(units), *at_once.values()])))
         waiting = list(units)
         ended: set[str] = set()
-        running: dict[Any, RunningUnit] = {}  # by its report: the end of the pipe on which the process reports
+        running: dict[Any, RunningUnit] = {}  # by its report
         try:
             while waiting or running:
                 while slots and (unit := ready(waiting, ended)) is not None:
                     waiting.remove(unit)
                     threads = unit.needs.threads or max(1, torch.get_num_threads() // at_once[unit.name])
-                    report, started = _start(unit, slots.pop(0), threads)
-                    running[report] = started
+                    started = _start(unit, slots.pop(0), threads)
+                    running[started.report] = started
                 assert running, "units wait for each other"
                 for report in connection.wait(list(running)):
                     finished = running.pop(report)
                     slots.append(finished.slot)
-                    value = _result(report, finished)
+                    done(finished.unit, _result(finished))
                     ended.add(finished.unit.name)
-                    done(finished.unit, value)
         finally:
             _stop([unfinished.process for unfinished in running.values()])
             for unfinished in running.values():
-                unfinished.relay.join(DRAIN)
+                unfinished.relay_thread.join(DRAIN)
 
 
 def _most_at_once(unit: Unit, at_a_time: int) -> int:
@@ -81,8 +81,8 @@ def _most_at_once(unit: Unit, at_a_time: int) -> int:
     return min(at_a_time, machine_memory() // memory)
 
 
-def _start(unit: Unit, slot: int, threads: int) -> tuple[Any, RunningUnit]:
-    """Start the process of a unit. Returns the end of the pipe on which it reports, and the running unit."""
+def _start(unit: Unit, slot: int, threads: int) -> RunningUnit:
+    """Start the process of a unit, with a pipe for its report and one for its standard error."""
     context = multiprocessing.get_context("spawn")
     report, child_report = context.Pipe(duplex=False)
     errors, child_errors = context.Pipe(duplex=False)
@@ -91,9 +91,9 @@ def _start(unit: Unit, slot: int, threads: int) -> tuple[Any, RunningUnit]:
         process.start()
     child_report.close()  # so that the pipes end with the process
     child_errors.close()
-    thread = relay(os.fdopen(os.dup(errors.fileno()), "rb") if RELAYED else io.BytesIO())
+    stream: BinaryIO = os.fdopen(os.dup(errors.fileno()), "rb") if RELAYED else io.BytesIO()
     errors.close()
-    return report, RunningUnit(unit, slot, process, thread)
+    return RunningUnit(unit, slot, process, report, start_relay(stream))
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def _environment(slot: int, threads: int) -> Iterator[None]:
         os.environ |= before
 
 
-def _execute(unit: Unit, report: Any, errors: Any) -> None:
+def _execute(unit: Unit, report: connection.Connection, errors: connection.Connection) -> None:
     """The main function of a child process, which reports the unit's result or the UserError that it raises; `errors` becomes its stderr."""
     if RELAYED:
         os.dup2(errors.fileno(), 2)
@@ -124,7 +124,7 @@ def _execute(unit: Unit, report: Any, errors: Any) -> None:
     with standard_streams():
         log_to_standard_error(unit.prefix)
         if RELAYED:
-            set_receiver(partial(send, unit.prefix))
+            set_receiver(partial(send_event, unit.prefix))
         try:
             with sigterm_as_interrupt():
                 report.send((None, unit.call(*unit.arguments)))
@@ -142,19 +142,21 @@ def _exit_with_parent() -> None:
     os._exit(1)
 
 
-def _result(report: Any, running: RunningUnit) -> Any:
+def _result(running: RunningUnit) -> Any:
     """What a unit's process reports. Raises the error that it reports, and the one for a process that ended without a report."""
     reported = None
     with suppress(EOFError, OSError):  # the second one if the process was killed within its report
-        reported = report.recv()
+        reported = running.report.recv()
     running.process.join()
-    running.relay.join(DRAIN)
-    if reported is not None:
-        error, value = reported
-        if error is not None:
-            raise error
-        return value
-    name, status = running.unit.name, running.process.exitcode
+    running.relay_thread.join(DRAIN)
+    error, value = reported or (_error_without_report(running.unit.name, running.process.exitcode), None)
+    if error is not None:
+        raise error
+    return value
+
+
+def _error_without_report(name: str, status: int) -> UserError:
+    """The error for a unit whose process has ended with this status, and has not reported."""
     if status < 0:  # the negative number of a signal
         problem = f"its process was killed ({signal.Signals(-status).name}); if memory ran out, set a smaller seeds_in_parallel="
     elif status == INTERRUPTED:
@@ -162,8 +164,8 @@ def _result(report: Any, running: RunningUnit) -> Any:
     elif status == LOST:
         problem = "another process has taken over its lock, because this one was cut off for a while"
     else:
-        raise UserError(f"{name}: its process ended with status {status}; what it wrote is above")
-    raise InputError(f"{name}: {problem}; run the same command again to continue")
+        return UserError(f"{name}: its process ended with status {status}; what it wrote is above")
+    return InputError(f"{name}: {problem}; run the same command again to continue")
 
 
 def _stop(processes: Sequence[Any]) -> None:
@@ -175,15 +177,14 @@ def _stop(processes: Sequence[Any]) -> None:
             process.terminate()
         for process in processes:
             process.join(EXIT_TIMEOUT)
-            if process.is_alive():
-                process.kill()
-                process.join()
+            process.kill()  # does nothing if the process has ended
+            process.join()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def send(prefix: str, event: Event) -> None:
+def send_event(prefix: str, event: Event) -> None:
     """Send an event to the parent process, as the display of a unit's process. Titles and details begin with the prefix, as "frozen · "."""
     line = MARK + msgspec.json.encode(_prefixed(prefix, event)) + b"\n"
     with suppress(OSError):
@@ -204,8 +205,8 @@ def _prefixed(prefix: str, event: Event) -> Event:
     return event
 
 
-def relay(stream: BinaryIO) -> threading.Thread:
-    """Start a thread that shows the events that `send` writes into a pipe, and prints what else is in it, to the pipe's end."""
+def start_relay(stream: BinaryIO) -> threading.Thread:
+    """Start a thread that shows the events that `send_event` writes into a pipe, and prints what else is in it, to the pipe's end."""
     thread = threading.Thread(target=_show_all, args=(stream,), daemon=True)
     thread.start()
     return thread

@@ -21,7 +21,7 @@ from mtl.base.events import Advanced, Detail, Ended, Event, Remark, Scored
 from mtl.base.locks import LOST
 from mtl.base.progress import Progress
 from mtl.jobs.engines import Done, Needs, Unit
-from mtl.jobs.engines.processes import Processes, relay, send
+from mtl.jobs.engines.processes import Processes, send_event, start_relay
 from mtl.jobs.together import run_together
 from mtl.runs.records import read_summary
 
@@ -215,7 +215,7 @@ def relayed(written: bytes) -> list[Event]:
     reader, writer = os.pipe()
     seen = list[Event]()
     set_receiver(seen.append)
-    thread = relay(os.fdopen(reader, "rb"))
+    thread = start_relay(os.fdopen(reader, "rb"))
     os.write(writer, written)
     os.close(writer)
     thread.join()
@@ -224,11 +224,11 @@ def relayed(written: bytes) -> list[Event]:
 
 
 def sent(tmp_path: Path, prefix: str = "") -> bytes:
-    """What a process with `send` as its display writes to its standard error."""
+    """What a process with `send_event` as its display writes to its standard error."""
     before, file = os.dup(2), (tmp_path / "errors").open("wb")
     os.dup2(file.fileno(), 2)
     try:
-        set_receiver(partial(send, prefix))
+        set_receiver(partial(send_event, prefix))
         with Progress("seed 1 · stage 1", 10, "steps") as bar:
             bar.reach(4, "average 50.0")
         show(Scored(1, {"cbd": "50.0"}, final=True))
