@@ -23,11 +23,11 @@ Order = Sequence[int]  # for each row of the data, the position of its predictio
 
 @dataclass(frozen=True)
 class RowMarks:
-    """What stands beside predictions and says which rows they belong to."""
+    """What stands beside predictions and says which rows they belong to: ids, or numbers of all rows, or neither; and values of the data."""
 
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # values by column of the data (`row_columns`)
-    ids: Sequence[Any] | None = None  # values with a type; None: the predictions are in the order of the rows
-    number_column: str | None = None  # the column of the ids, if its name says that these may be numbers of the rows
+    ids: Sequence[Any] | None = None  # or numbers, with a type; None: the predictions are in the order of the rows
+    number_column: str | None = None  # the column of `ids`, if its name says that these may be numbers of the rows
     ignored: Sequence[str] = ()  # the names of all columns, if none of them tells the rows apart
 
     @cached_property
@@ -36,13 +36,17 @@ class RowMarks:
         if self.number_column is None or self.ids is None:
             return None
         ids, rows = set(self.ids), range(len(self.ids))
-        firsts = [first for first in (0, 1) if ids == {str(first + row) for row in rows}]
-        return firsts[0] if firsts else None
+        return next((first for first in (0, 1) if ids == {str(first + row) for row in rows}), None)
 
     @property
     def has_ids(self) -> bool:
-        """Whether there are ids, and they do not number the rows."""
+        """Whether there are ids, and they do not number the rows; in a column of numbers, other values than these are ids, too."""
         return self.ids is not None and self.first_number is None
+
+    @property
+    def stated_ids(self) -> Sequence[Any]:
+        """The id or the number beside each prediction; empty if there are none."""
+        return self.ids or ()
 
 
 @dataclass(frozen=True)
