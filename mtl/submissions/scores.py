@@ -25,12 +25,12 @@ from mtl.tasks.task import ScoredRows, Task
 SCORING_ORDER = ("test", "dev")  # the first split that has predictions and gold targets is scored
 
 
-class ScoredTask(NamedTuple):
-    """What a task is scored on."""
+class Match(NamedTuple):
+    """The predictions of a task, and the gold rows that they are for."""
 
     split: str
     predictions: np.ndarray  # (rows,)
-    rows: ScoredRows  # with gold targets
+    gold: ScoredRows
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out_share: float) -> str:
@@ -39,56 +39,56 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     show = suite.shown.show
     table = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"]
     scores, remarks = dict[str, float](), list[str]()
-    for id, scored in _scored_tasks(path, suite, tasks, gold_dir, held_out_share).items():
-        task, predictions = suite.tasks[id], scored.predictions
-        scores[id] = score(task, predictions, scored.rows)
+    for id, match in _match_tasks(path, suite, tasks, gold_dir, held_out_share).items():
+        task, predictions = suite.tasks[id], match.predictions
+        scores[id] = score(task, predictions, match.gold)
         title = task.title.replace("|", "\\|")
-        table.append(f"| {title} | {scored.split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
-        for name, value in further_scores(task, predictions, scored.rows).items():
+        table.append(f"| {title} | {match.split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
+        for name, value in further_scores(task, predictions, match.gold).items():
             table.append(f"| | | {name} | | {show(value)} |")
         if (remark := target_kind(task).remark(predictions)) is not None:
-            remarks.append(f"{id}, {scored.split}: {remark}")
-    average, count, absent = suite.mean(scores), len(suite.averaged), suite.lacking(scores)
+            remarks.append(f"{id}, {match.split}: {remark}")
+    average, count = suite.mean(scores), len(suite.averaged)
+    absent = suite.lacking(scores)
     without = ", ".join(absent)
     partial = f" (of {count - len(absent)} of {count} tasks; not scored: {without})" if absent else ""
     last_line = f"average: none, without {without}" if average is None else f"average{partial}: {show(average)}"
     return "\n".join([*table, "", last_line, *remarks])  # without the empty line, these would be rows of the table
 
 
-def _scored_tasks(
-    path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out_share: float
-) -> dict[str, ScoredTask]:
-    """What tasks are scored on, by task id. Raises InputError if none has predictions with gold targets."""
+def _match_tasks(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, share: float) -> dict[str, Match]:
+    """The predictions of tasks with their gold rows, by task id. Raises InputError if no task has both."""
     if not gold_dir.is_dir():
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = prediction_names(suite)
-    files = read_files(path, names.__contains__)
+    files = read_files(path, lambda name: name in names)
     if unread := [name for name in files.unread if Path(name).suffix in (".csv", ".jsonl", ".tsv")]:
         logger.warning("%s: not read, since no predictions have such names: %s", path, listed(unread, 5))
     predicted = {names[name] for name in files.contents}
-    scored: dict[str, ScoredTask] = {}
+    matches: dict[str, Match] = {}
     for task in tasks:
         splits = [split for split in SCORING_ORDER if (task.id, split) in predicted]
-        if (scored_task := _scored_task(files, suite, task, splits, gold_dir, held_out_share)) is not None:
-            scored[task.id] = scored_task
-    if unscored := [f"{id} {split}" for id, split in predicted if id in scored and scored[id].split != split]:
-        logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(unscored)))
-    if not scored:
+        if (match := _first_match(files, suite, task, splits, gold_dir, share)) is not None:
+            matches[task.id] = match
+    if left_out := [f"{id} {split}" for id, split in predicted if id in matches and matches[id].split != split]:
+        logger.info("%s: one split of a task is scored; not scored: %s", path, ", ".join(sorted(left_out)))
+    if not matches:
         raise _nothing_scored(path, suite, tasks[0], gold_dir)
-    return scored
+    return matches
 
 
-def _scored_task(
-    files: SubmissionFiles, suite: Suite, task: Task, splits: Sequence[str], gold_dir: Path, held_out_share: float
-) -> ScoredTask | None:
-    """What a task is scored on, of the first of these splits for whose gold targets there are predictions."""
+def _first_match(
+    files: SubmissionFiles, suite: Suite, task: Task, splits: Sequence[str], gold_dir: Path, share: float
+) -> Match | None:
+    """The predictions for the first of these splits that has gold targets for them; None if none has."""
+    without_breakdown = replace(task, breakdown=None)  # a score needs no columns of a breakdown
     for split in splits:
-        if (gold := _gold(task, split, gold_dir, held_out_share)) is not None:
-            data, rows = gold
+        if (gold_rows := _gold_rows(without_breakdown, split, gold_dir, share)) is not None:
+            data, gold = gold_rows
             sources = read_sources(files, suite, {task.id: {split: data}})
             if sources:  # a file of rows has none of the rows that are held out of train
                 predictions, _ = row_targets(data, sources[task.id, split], suite.submission.ids)
-                return ScoredTask(split, predictions, rows)
+                return Match(split, predictions, gold)
     return None
 
 
@@ -101,21 +101,20 @@ def _nothing_scored(path: Path, suite: Suite, task: Task, gold_dir: Path) -> Inp
     return InputError(f"{problem}; files are called {example}, gold targets are {gold_places}", path=path)
 
 
-def _gold(task: Task, split: str, gold_dir: Path, held_out_share: float) -> tuple[DataRows, ScoredRows] | None:
+def _gold_rows(task: Task, split: str, gold_dir: Path, share: float) -> tuple[DataRows, ScoredRows] | None:
     """The rows of a split with gold targets, for predictions and for metrics: a run's, else a data file's, else those that are held out of train."""
-    task = replace(task, breakdown=None)  # a score needs no such columns
     recorded = gold_dir / f"{split}_{task.id}.tsv"
     if recorded.is_file() and recorded != task.path(split, gold_dir):  # a data file may have such a name, too
-        rows = read_scored_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
-        plain = replace(task, header=None, reading=None)  # these say how the data is read, not what a run recorded
-        return DataRows(plain, split, recorded, plain.plain_layout, rows.targets, rows.candidates), rows
+        gold = read_scored_rows(task, recorded, RunFolder(gold_dir.parent).scored_rows)
+        plain = replace(task, header=None, reading=None)  # these say how the data is read, not a run's file
+        return DataRows(plain, split, recorded, plain.plain_layout, gold.targets, gold.candidates), gold
     if (labelled := labelled_file(task, split, gold_dir)) is not None:
-        file, layout = labelled
-        rows = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))
-        return DataRows(task, split, file, layout, rows.targets, rows.candidates), rows
+        file, layout = labelled  # its column `group` only says what is held out, and may be absent
+        gold = scored_rows(task, read_examples(replace(task, group=None), file, True, layout))
+        return DataRows(task, split, file, layout, gold.targets, gold.candidates), gold
     train = task.path("train", gold_dir) if split == "dev" and task.files["dev"] is None else None
     if train is not None and train.is_file():
-        part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, held_out_share)
-        rows, layout = scored_rows(task, part.rows["dev"]), task.layout("train", gold_dir)
-        return DataRows(task, split, train, layout, rows.targets, rows.candidates, part.held_out), rows
+        part = read_task(replace(task, files={**task.files, "test": None}), gold_dir, share)  # without test
+        gold, layout = scored_rows(task, part.rows["dev"]), task.layout("train", gold_dir)
+        return DataRows(task, split, train, layout, gold.targets, gold.candidates, lines=part.held_out), gold
     return None
