@@ -2,19 +2,16 @@
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mtl.base.settings.layers import matches
 from mtl.base.settings.schema import Config
 from mtl.base.wings import resolve
+from mtl.embedders.find import Vectors, find_vectors
 from mtl.methods.method import BuildRequest, LoadRequest, Method, Model
 from mtl.runs.records import MethodFacts
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
-
-if TYPE_CHECKING:
-    from mtl.embedders.find import Vectors
 
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
@@ -60,12 +57,10 @@ class MethodKind(ABC):
     def check(self, config: Config, suite: Suite) -> None:  # noqa: B027
         """Raise InputError, before any data is read, for settings that contradict each other and for a file or package that is missing."""
 
-    def vectors(self, config: Config, suite: Suite) -> "Vectors | None":
+    def vectors(self, config: Config, suite: Suite) -> Vectors | None:
         """The word vectors that a run reads, which need not exist; None if it reads no file of them. Raises InputError if none are named."""
         if not self.reads_key("embeddings") or "embeddings" in self.unread(config):
             return None
-        from mtl.embedders.find import find_vectors  # most methods read none
-
         return find_vectors(config, suite)
 
     def sources(self, config: Config) -> list[Path]:
@@ -97,7 +92,7 @@ class MethodKind(ABC):
         """Whether a run of one seed with this configuration is a whole system, so that tests of it need no further seeds."""
         return self.is_deterministic
 
-    def find_inputs(self, config: Config, suite: Suite) -> "Vectors | None":
+    def find_inputs(self, config: Config, suite: Suite) -> Vectors | None:
         """Check, before any data is read, what a run needs beside the data. Returns the word vectors that it reads, if any. Raises InputError."""
         self.check(config, suite)
         if (vectors := self.vectors(config, suite)) is not None:

@@ -34,8 +34,10 @@ class BoardColumns:
 
     def __init__(self, benchmark: Benchmark, task_columns: Mapping[str, Column], whole_averages: bool) -> None:
         """`task_columns` are the columns of tasks, by id. With `whole_averages`, our rows have averages over all tasks of the benchmark or none."""
-        self.benchmark = benchmark
-        self.task_columns, self.whole_averages = task_columns, whole_averages
+        self.benchmark, self.task_columns, self.whole_averages = benchmark, task_columns, whole_averages
+        self.inexact_means = (
+            False  # whether means over inexact data have †, which says nothing beside rows that all have it
+        )
         self.tasks = {column.task for column in task_columns.values()}
         self.types = {id: task_type for id, task_type in benchmark.types.items() if self.tasks & task_type.tasks.keys()}
         # By the id of a mean, the tasks of the benchmark that it is over, even those without a column.
@@ -63,7 +65,8 @@ class BoardColumns:
         marks |= {id: _data_marks([task], seen, inexact) for id, task in task_by_id.items()}
         for mean_id, tasks in self.mean_tasks.items():
             is_partial = bool(scored_tasks) and not tasks.keys() <= scored_tasks
-            marks[mean_id] = ("*" if is_partial else "") + _data_marks(scored_tasks & tasks.keys(), seen, inexact)
+            inexact_tasks = inexact if self.inexact_means else ()
+            marks[mean_id] = ("*" if is_partial else "") + _data_marks(scored_tasks & tasks.keys(), seen, inexact_tasks)
         return marks
 
 
@@ -127,6 +130,7 @@ def local_board(board_id: str, benchmark: Benchmark, evaluations: Sequence[Evalu
     for evaluation, by_task in zip(evaluations, records, strict=True):
         scores.append({f"{task}@{by_task[task]['revision']}": score for task, score in evaluation.scores.items()})
     columns = BoardColumns(benchmark, task_columns, whole_averages=False)
+    columns.inexact_means = len(evaluations) == 1
     title = f"{benchmark.title}, all our scores: not comparable with published scores"
     return _board(board_id, title, columns, _our_rows(columns, evaluations, scores), notes)
 
@@ -179,7 +183,7 @@ def _published_row(columns: BoardColumns, row: PublishedRow) -> Row:
 def _row(
     columns: BoardColumns, scores: Scores, means: Scores, marks: Mapping[str, str], name: str, label: str, family: str
 ) -> Row:
-    # Two marked means can be compared if the same columns have scores.
+    # Two means with the mark * can be compared if they have it for the same cause: that the same columns have scores.
     causes = {}
     for mean_id, tasks in columns.mean_tasks.items():
         ids = [id for id, column in columns.task_columns.items() if id in scores and column.task in tasks]

@@ -93,7 +93,7 @@ def test_a_finished_stage_without_its_weights_says_what_to_delete(tmp_path: Path
     refused(lambda: load_finished(network(1), tmp_path, "last"), file="final.ckpt")
 
 
-def test_weights_below_a_prefix() -> None:
+def test_weights_of_a_part() -> None:
     weights = {"encoder.lstm.w": torch.zeros(1), "heads.encoder.w": torch.ones(1), "encoder.mix": torch.ones(2)}
     assert set(weights_of_part(weights, "encoder.")) == {"lstm.w", "mix"}
     assert weights_of_part(weights, "heads.")["encoder.w"] is weights["heads.encoder.w"]
