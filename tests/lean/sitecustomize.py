@@ -15,7 +15,7 @@ class Lean(PathFinder):
         return None if fullname in HIDDEN else PathFinder.find_spec(fullname, path, target)
 
     @staticmethod
-    def find_distributions(context: Any = DistributionFinder.Context()) -> Any:  # noqa: B008, as in the class above
+    def find_distributions(context: Any = DistributionFinder.Context()) -> Any:  # noqa: B008, as in PathFinder
         return list[Distribution]() if context.name in HIDDEN else PathFinder.find_distributions(context)
 
 
